@@ -10,6 +10,7 @@
 #include <concepts>
 #include <cstdint>
 #include <functional>
+#include <ranges>
 
 namespace flashlab {
 
@@ -33,6 +34,7 @@ using DieId = Id<struct DieTag, std::uint32_t>;                   ///< die, devi
 using ChipId = Id<struct ChipTag, std::uint32_t>;                 ///< package, device-wide
 using ChannelId = Id<struct ChannelTag, std::uint32_t>;           ///< bus that chips share
 using GroupId = Id<struct GroupTag, std::uint32_t>;               ///< independent (channel set, chip, die)
+using FrontierId = Id<struct FrontierTag, std::uint32_t>;         ///< place of a group where pages are written
 using Sector = Id<struct SectorTag, std::uint64_t>;               ///< 512-byte unit at the host edge
 using Ino = Id<struct InoTag, std::uint64_t>;                     ///< inode number; never reused
 using WriteSequence = Id<struct WriteSequenceTag, std::uint64_t>; ///< order of host writes; a GC copy keeps the sequence of its data
@@ -43,8 +45,15 @@ using PramAddress = Id<struct PramAddressTag, std::uint64_t>;     ///< byte offs
 
 inline constexpr EventId no_event{0};
 inline constexpr StreamId no_stream{0};
+inline constexpr FrontierId host_frontier{0};
 inline constexpr QueueId first_queue{0};
 inline constexpr std::uint32_t sector_bytes = 512;
+
+/// The ids from 0 on.
+template <class Id>
+[[nodiscard]] constexpr auto ids(std::uint32_t count) {
+    return std::views::iota(0u, count) | std::views::transform([](std::uint32_t i) { return Id{static_cast<typename Id::Representation>(i)}; });
+}
 
 } // namespace flashlab
 

@@ -28,14 +28,14 @@ void BlockLedger::count(Group& group, std::int64_t good, std::int64_t valid) {
 
 void BlockLedger::validate(UnitId unit) {
     valid_.set(unit);
-    count(groups_[group_of(units_.block_of(unit))], 0, 1);
+    count(groups_[group_of(units_.block_of(unit)).value()], 0, 1);
 }
 
 void BlockLedger::invalidate(UnitId unit, SimTime end) {
     const BlockId block = units_.block_of(unit);
     const std::uint32_t b = block.value();
     valid_.clear(unit);
-    count(groups_[group_of(block)], 0, -1);
+    count(groups_[group_of(block).value()], 0, -1);
     settled_at_[b] = std::max(settled_at_[b], end);
     full_of(block).update(block, listed_under(block));
     if (pinned_[b] != 0 && valid_.count(block) == 0) {
@@ -44,10 +44,10 @@ void BlockLedger::invalidate(UnitId unit, SimTime end) {
     }
 }
 
-void BlockLedger::load(BlockId block, LoadAs as, std::uint32_t frontier) {
-    Group& group = groups_[group_of(block)];
+void BlockLedger::load(BlockId block, LoadAs as, FrontierId frontier) {
+    Group& group = groups_[group_of(block).value()];
     const std::uint32_t b = block.value();
-    frontier_of_[b] = static_cast<std::uint8_t>(frontier);
+    frontier_of_[b] = static_cast<std::uint8_t>(frontier.value());
     if (as == LoadAs::bad) {
         state_[b] = State::bad;
         ++bad_blocks_;
@@ -77,9 +77,9 @@ FreeBlock BlockLedger::take_free(PlaneId plane) {
     return *free_.take(plane);
 }
 
-void BlockLedger::set_open(BlockId block, std::uint32_t frontier) {
+void BlockLedger::set_open(BlockId block, FrontierId frontier) {
     state_[block.value()] = State::open;
-    frontier_of_[block.value()] = static_cast<std::uint8_t>(frontier);
+    frontier_of_[block.value()] = static_cast<std::uint8_t>(frontier.value());
     settled_at_[block.value()] = sim_start;
 }
 
@@ -97,7 +97,7 @@ std::uint32_t BlockLedger::listed_under(BlockId block) const {
 void BlockLedger::list_full(BlockId block) {
     std::uint32_t& rest = rest_[block.value()];
     rest = 0;
-    if (const Group& group = groups_[group_of(block)]; config_.wear_threshold != 0 && group.units.good != 0) {
+    if (const Group& group = groups_[group_of(block).value()]; config_.wear_threshold != 0 && group.units.good != 0) {
         const std::uint64_t units = units_.units_per_block();
         const std::uint64_t mean = std::max<std::uint64_t>(1, group.erases * units / group.units.good);
         const std::uint64_t let_be = mean + std::max<std::uint64_t>(config_.wear_threshold, mean / 16); // what chance makes
@@ -123,7 +123,7 @@ void BlockLedger::set_free(BlockId block, SimTime forgotten, const std::expected
 
 void BlockLedger::lose(BlockId block) {
     state_[block.value()] = State::bad;
-    Group& group = groups_[group_of(block)];
+    Group& group = groups_[group_of(block).value()];
     count(group, -std::int64_t{units_.units_per_block()}, 0);
     group.erases -= array_.erase_count(block);
     ++bad_blocks_;
@@ -153,7 +153,7 @@ std::optional<BlockExchange::Lent> BlockLedger::offer(PlaneId plane) {
 void BlockLedger::lend(BlockId offered) {
     const BlockId block = free_.take(units_.geometry().plane_of(offered))->block;
     ensure(block == offered, "what was offered is lent");
-    Group& group = groups_[group_of(block)];
+    Group& group = groups_[group_of(block).value()];
     count(group, -std::int64_t{units_.units_per_block()}, 0);
     group.erases -= array_.erase_count(block);
     state_[block.value()] = State::outside;
@@ -161,7 +161,7 @@ void BlockLedger::lend(BlockId offered) {
 
 void BlockLedger::give(BlockId block, SimTime ready) {
     settled_at_[block.value()] = forgotten_at_[block.value()] = ready;
-    load(block, LoadAs::garbage, 0);
+    load(block, LoadAs::garbage, host_frontier);
 }
 
 FtlSpace BlockLedger::space() const {

@@ -39,11 +39,11 @@ public:
     void invalidate(UnitId unit, SimTime end);
 
     // Blocks
-    void load(BlockId block, LoadAs as, std::uint32_t frontier);
+    void load(BlockId block, LoadAs as, FrontierId frontier);
     /// The next free block of the plane leaves the free ones; when wear is levelled the least worn of those at hand.
     [[nodiscard]] FreeBlock take_free(PlaneId plane);
     void take_back_garbage(BlockId block) { free_.add_garbage(block); }
-    void set_open(BlockId block, std::uint32_t frontier);
+    void set_open(BlockId block, FrontierId frontier);
     /// A block that was open is data; its last program ends at `end`.
     void set_data(BlockId block, SimTime end);
     /// Joins the candidates; how long it rests is settled now.
@@ -58,7 +58,7 @@ public:
     /// Bad: its units are no longer there.
     void lose(BlockId block);
     void count_erase(BlockId block, const std::expected<SimTime, NandError>& erased) {
-        if (erased || erased.error().kind != NandErrorKind::host_io) ++groups_[group_of(block)].erases;
+        if (erased || erased.error().kind != NandErrorKind::host_io) ++groups_[group_of(block).value()].erases;
     }
 
     // For a ring that moves
@@ -84,20 +84,20 @@ public:
     /// Candidates of a kind of frontier.
     [[nodiscard]] const FullBlocks& full(std::uint32_t kind) const { return full_[kind]; }
     [[nodiscard]] std::uint32_t groups() const { return static_cast<std::uint32_t>(groups_.size()); }
-    [[nodiscard]] DieId die_of(std::uint32_t group) const { return DieId{group}; }
-    [[nodiscard]] std::uint32_t group_of(BlockId block) const {
+    [[nodiscard]] DieId die_of(GroupId group) const { return DieId{group.value()}; }
+    [[nodiscard]] GroupId group_of(BlockId block) const {
         const Geometry& g = units_.geometry();
-        return g.die_of(g.plane_of(block)).value();
+        return GroupId{g.die_of(g.plane_of(block)).value()};
     }
-    [[nodiscard]] std::uint32_t free_in(std::uint32_t group) const { return free_.count_in(die_of(group)); }
+    [[nodiscard]] std::uint32_t free_in(GroupId group) const { return free_.count_in(die_of(group)); }
     /// Units of the group, or of all, that are not valid.
-    [[nodiscard]] std::uint64_t room_in(std::uint32_t group) const { return groups_[group].units.room(); }
+    [[nodiscard]] std::uint64_t room_in(GroupId group) const { return groups_[group.value()].units.room(); }
     [[nodiscard]] std::uint64_t room() const { return all_.room(); }
     [[nodiscard]] std::uint64_t spare_units() const;
     [[nodiscard]] State state(BlockId block) const { return state_[block.value()]; }
     /// Which frontier it was opened for; which kind that is.
-    [[nodiscard]] std::uint32_t frontier_of(BlockId block) const { return frontier_of_[block.value()]; }
-    [[nodiscard]] std::uint32_t kind_of(BlockId block) const { return frontier_of(block) < kinds_ ? frontier_of(block) : 0; }
+    [[nodiscard]] FrontierId frontier_of(BlockId block) const { return FrontierId{frontier_of_[block.value()]}; }
+    [[nodiscard]] std::uint32_t kind_of(BlockId block) const { return frontier_of_[block.value()] < kinds_ ? frontier_of_[block.value()] : 0; }
     /// End of what made its units invalid; of its erase while it is free.
     [[nodiscard]] SimTime settled_at(BlockId block) const { return settled_at_[block.value()]; }
     /// End of its last program, once closed.

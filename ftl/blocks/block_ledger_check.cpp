@@ -67,8 +67,8 @@ void BlockLedger::check_block(BlockId block, std::span<Set> sets, std::vector<Ch
 void BlockLedger::check_counts(std::vector<CheckProblem>& out) const {
     std::vector<std::uint64_t> good(groups_.size()), valid(groups_.size());
     for (std::uint32_t b = 0; b < blocks_in_use(); ++b) {
-        valid[group_of(BlockId{b})] += bits_of(valid_, BlockId{b});
-        if (state_[b] != State::bad && state_[b] != State::outside) good[group_of(BlockId{b})] += units_.units_per_block();
+        valid[group_of(BlockId{b}).value()] += bits_of(valid_, BlockId{b});
+        if (state_[b] != State::bad && state_[b] != State::outside) good[group_of(BlockId{b}).value()] += units_.units_per_block();
     }
     for (std::uint32_t g = 0; g < groups(); ++g) {
         if (good[g] != groups_[g].units.good)
@@ -76,8 +76,8 @@ void BlockLedger::check_counts(std::vector<CheckProblem>& out) const {
         if (valid[g] != groups_[g].units.valid)
             report(out, "B1", g, fmt::format("group {}: {} valid units, counted {}", g, valid[g], groups_[g].units.valid));
         std::uint32_t free = 0;
-        for (std::uint32_t p = 0; p < units_.geometry().planes_per_die(); ++p) free += free_.count(units_.geometry().plane_at(die_of(g), p));
-        if (free != free_in(g)) report(out, "B2", g, fmt::format("group {}: {} free blocks, counted {}", g, free, free_in(g)));
+        for (std::uint32_t p = 0; p < units_.geometry().planes_per_die(); ++p) free += free_.count(units_.geometry().plane_at(die_of(GroupId{g}), p));
+        if (free != free_in(GroupId{g})) report(out, "B2", g, fmt::format("group {}: {} free blocks, counted {}", g, free, free_in(GroupId{g})));
     }
     const auto sum = [](const std::vector<std::uint64_t>& of) { return std::accumulate(of.begin(), of.end(), std::uint64_t{0}); };
     if (sum(good) != all_.good || sum(valid) != all_.valid)

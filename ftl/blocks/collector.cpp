@@ -11,7 +11,7 @@ Collector::Collector(const PageBlocksConfig& config, BlockLedger& ledger, Fronti
     ensure(policy_ != nullptr, "there is a victim policy");
 }
 
-std::optional<BlockId> Collector::choose_victim(std::uint32_t group, std::uint32_t first_kind) const {
+std::optional<BlockId> Collector::choose_victim(GroupId group, std::uint32_t first_kind) const {
     const Geometry& g = array_.geometry();
     std::optional<Victim> best;
     std::optional<BlockId> on_shortest;
@@ -52,9 +52,9 @@ void Collector::drop(Job& job) {
     if (!ledger_.is_pinned(victim)) ledger_.list_full(victim);
 }
 
-void Collector::give_up(std::uint32_t group) {
-    if (jobs_[group].job.victim) drop(jobs_[group].job);
-    if (jobs_[group].inner.victim) drop(jobs_[group].inner);
+void Collector::give_up(GroupId group) {
+    if (jobs_[group.value()].job.victim) drop(jobs_[group.value()].job);
+    if (jobs_[group.value()].inner.victim) drop(jobs_[group.value()].inner);
 }
 
 FtlResult<Collector::JobEnd> Collector::run(Job& job, SimTime now, Slice slice, std::uint32_t keep_free) {
@@ -89,10 +89,10 @@ void Collector::look_ahead(BlockId victim, std::uint32_t from) const {
 FtlResult<Collector::JobEnd> Collector::copy_unit(Job& job, UnitId from, SimTime now, std::uint32_t keep_free) {
     const UnitGeometry& units = ledger_.units();
     const BlockId victim = *job.victim;
-    const std::uint32_t group = ledger_.group_of(victim);
-    const std::uint32_t wished = separation_ == nullptr ? ledger_.kind_of(victim) : frontier_for_copy(victim, from);
+    const GroupId group = ledger_.group_of(victim);
+    const FrontierId wished = separation_ == nullptr ? FrontierId{ledger_.kind_of(victim)} : frontier_for_copy(victim, from);
     for (;;) {
-        std::uint32_t frontier = wished;
+        FrontierId frontier = wished;
         if (!frontiers_.open(group, wished).has_room()) {
             const auto opened = open_for_copy(group, wished, now, keep_free);
             if (!opened) return std::unexpected(opened.error());
@@ -119,7 +119,7 @@ FtlResult<Collector::JobEnd> Collector::copy_unit(Job& job, UnitId from, SimTime
         ++set.next;
         set.last_end = std::max(set.last_end, copied->done);
         job.last_end = std::max(job.last_end, copied->done);
-        job.into |= 1u << frontier;
+        job.into |= 1u << frontier.value();
         ++job.copied;
         page_copies_ += units.pages_per_unit();
         return JobEnd::finished;
@@ -127,14 +127,14 @@ FtlResult<Collector::JobEnd> Collector::copy_unit(Job& job, UnitId from, SimTime
 }
 
 /// Of a drive with streams. The controller has read the page, and knows from its spare bytes which one it is, before it programs the copy.
-std::uint32_t Collector::frontier_for_copy(BlockId victim, UnitId from) const {
+FrontierId Collector::frontier_for_copy(BlockId victim, UnitId from) const {
     const std::uint32_t kind = ledger_.kind_of(victim);
-    if (kind != 0) return kind;
+    if (kind != 0) return FrontierId{kind};
     const auto known = array_.inspect_oob(ledger_.units().page_of(from, 0));
-    return known && known->oob ? config_.frontier_of_stream(separation_->stream_of_copy(known->oob->lpn)) : 0;
+    return known && known->oob ? config_.frontier_of_stream(separation_->stream_of_copy(known->oob->lpn)) : host_frontier;
 }
 
-FtlResult<std::optional<std::uint32_t>> Collector::open_for_copy(std::uint32_t group, std::uint32_t wished, SimTime now, std::uint32_t keep_free) {
+FtlResult<std::optional<FrontierId>> Collector::open_for_copy(GroupId group, FrontierId wished, SimTime now, std::uint32_t keep_free) {
     frontiers_.retire_open(group, wished);
     do {
         SimTime failed_at = now;
@@ -180,8 +180,8 @@ FtlResult<SimTime> Collector::finish(Job& job, SimTime now) {
     if (!done) return done;
     // The copies may have taken the last free block: until the victim is forgotten, no host page may make them worth it (ftl/DESIGN-pages.md,
     // "Reserve").
-    for (std::uint32_t i = 0; i < frontiers_.count(); ++i) {
-        if ((job.into >> i & 1) == 0) continue;
+    for (const FrontierId i : ids<FrontierId>(frontiers_.count())) {
+        if ((job.into >> i.value() & 1) == 0) continue;
         OpenSuperblock& open = frontiers_.open(ledger_.group_of(victim), i);
         open.ready = std::max(open.ready, *forgotten);
     }
@@ -192,7 +192,7 @@ FtlResult<SimTime> Collector::finish(Job& job, SimTime now) {
 void Collector::tell(const Job& job, SimTime end) {
     ++jobs_made_;
     if (!events_.wants(EventLevel::all)) return;
-    events_.on(GcJobEvent{job.id, job.start, end, GroupId{ledger_.group_of(*job.victim)}, *job.victim, job.copied, job.cause});
+    events_.on(GcJobEvent{job.id, job.start, end, ledger_.group_of(*job.victim), *job.victim, job.copied, job.cause});
 }
 
 FtlResult<SimTime> Collector::give_back(Job& job, SimTime forgotten) {
@@ -215,9 +215,9 @@ FtlResult<SimTime> Collector::give_back(Job& job, SimTime forgotten) {
 }
 
 FtlResult<SimTime> Collector::collect_now(BlockId victim, bool retire, SimTime now, Cause cause) {
-    const std::uint32_t group = ledger_.group_of(victim);
-    Job& job = jobs_[group].job;
-    if (jobs_[group].inner.victim == victim) drop(jobs_[group].inner);
+    const GroupId group = ledger_.group_of(victim);
+    Job& job = jobs_[group.value()].job;
+    if (jobs_[group.value()].inner.victim == victim) drop(jobs_[group.value()].inner);
     for (;;) {
         if (job.victim && job.victim != victim) drop(job);
         if (job.victim)

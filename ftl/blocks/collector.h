@@ -26,15 +26,15 @@ public:
 
     // collector_pace.cpp: when, and how much
     /// Collects until a whole row of planes and what is kept are free, the collections' own superblock has room, or nothing is worth it.
-    [[nodiscard]] FtlResult<void> collect_for_host(std::uint32_t group, std::uint32_t frontier, SimTime now);
+    [[nodiscard]] FtlResult<void> collect_for_host(GroupId group, FrontierId frontier, SimTime now);
     /// A collection's share of the host's next pages: when the open superblock is full, which both may fill, a whole row of planes shall be free. A
     /// collection that is made in one go when nothing is free keeps everybody waiting for a whole block's copies, and, in a log's order, those of
     /// other dies, too.
-    [[nodiscard]] FtlResult<void> keep_pace(std::uint32_t group, std::uint32_t frontier, std::uint32_t pages, SimTime now);
+    [[nodiscard]] FtlResult<void> keep_pace(GroupId group, FrontierId frontier, std::uint32_t pages, SimTime now);
     /// A superblock for the host could be opened only after copies out of a block that the host is emptying.
-    [[nodiscard]] bool waits_for_host(std::uint32_t group, std::uint32_t frontier) const;
+    [[nodiscard]] bool waits_for_host(GroupId group, FrontierId frontier) const;
     /// Collects one block of the frontiers that have blocks of their own; true when that gained a page at least.
-    [[nodiscard]] FtlResult<bool> compact(std::uint32_t group, SimTime now, Cause cause = Cause::gc);
+    [[nodiscard]] FtlResult<bool> compact(GroupId group, SimTime now, Cause cause = Cause::gc);
     /// While the host asks for nothing; when to come back.
     [[nodiscard]] SimTime idle(SimTime now);
 
@@ -45,7 +45,7 @@ public:
     [[nodiscard]] bool has_failed() const { return !failed_.empty(); }
     [[nodiscard]] FtlResult<SimTime> retire_failed(SimTime now);
     /// The group's collections are given up.
-    void give_up(std::uint32_t group);
+    void give_up(GroupId group);
 
     [[nodiscard]] bool is_under_way() const { return under_way_ != 0; }
     [[nodiscard]] std::uint64_t jobs() const { return jobs_made_; }
@@ -78,18 +78,17 @@ private:
     };
 
     /// A group with more than `enough` free blocks begins no collection.
-    [[nodiscard]] SimTime idle_group(std::uint32_t group, std::uint32_t enough, SimTime now);
-    [[nodiscard]] std::optional<BlockId> choose_victim(std::uint32_t group, std::uint32_t first_kind) const;
+    [[nodiscard]] SimTime idle_group(GroupId group, std::uint32_t enough, SimTime now);
+    [[nodiscard]] std::optional<BlockId> choose_victim(GroupId group, std::uint32_t first_kind) const;
     /// What is invalid in it was written first: the host overwrites it in the order in which it was written, and will have emptied it soon.
     [[nodiscard]] bool host_empties(BlockId block) const;
     void start(Job& job, BlockId victim, bool retire, SimTime now, Cause cause = Cause::gc);
     [[nodiscard]] FtlResult<JobEnd> run(Job& job, SimTime now, Slice slice, std::uint32_t keep_free);
     void look_ahead(BlockId victim, std::uint32_t from) const;
     [[nodiscard]] FtlResult<JobEnd> copy_unit(Job& job, UnitId from, SimTime now, std::uint32_t keep_free);
-    [[nodiscard]] std::uint32_t frontier_for_copy(BlockId victim, UnitId from) const;
+    [[nodiscard]] FrontierId frontier_for_copy(BlockId victim, UnitId from) const;
     /// The wished frontier, whose superblock is full, gets a new one; else another of its kind has room, or none.
-    [[nodiscard]] FtlResult<std::optional<std::uint32_t>> open_for_copy(std::uint32_t group, std::uint32_t wished, SimTime now,
-                                                                        std::uint32_t keep_free);
+    [[nodiscard]] FtlResult<std::optional<FrontierId>> open_for_copy(GroupId group, FrontierId wished, SimTime now, std::uint32_t keep_free);
     [[nodiscard]] std::expected<CopiedPage, NandError> program_copy(const OpenSuperblock& set, UnitId from, UnitId to, const Io& io);
     [[nodiscard]] FtlResult<SimTime> finish(Job& job, SimTime now);
     [[nodiscard]] FtlResult<SimTime> give_back(Job& job, SimTime forgotten);

@@ -5,12 +5,12 @@
 
 namespace flashlab {
 
-FtlResult<void> Collector::collect_for_host(std::uint32_t group, std::uint32_t frontier, SimTime now) {
+FtlResult<void> Collector::collect_for_host(GroupId group, FrontierId frontier, SimTime now) {
     const std::uint32_t planes = array_.geometry().planes_per_die();
-    const std::uint32_t keep = frontiers_.writes_keep_free(0);
+    const std::uint32_t keep = frontiers_.writes_keep_free(host_frontier);
     const std::uint32_t units_per_block = ledger_.units().units_per_block();
     const OpenSuperblock& open = frontiers_.open(group, frontier);
-    Job& job = jobs_[group].job;
+    Job& job = jobs_[group.value()].job;
     SimTime at = now;
     for (std::uint32_t free = ledger_.free_in(group); free < planes + keep; free = ledger_.free_in(group)) {
         if (!job.victim) {
@@ -44,16 +44,16 @@ FtlResult<void> Collector::collect_for_host(std::uint32_t group, std::uint32_t f
     return {};
 }
 
-FtlResult<void> Collector::keep_pace(std::uint32_t group, std::uint32_t frontier, std::uint32_t pages, SimTime now) {
+FtlResult<void> Collector::keep_pace(GroupId group, FrontierId frontier, std::uint32_t pages, SimTime now) {
     const UnitGeometry& units = ledger_.units();
     const OpenSuperblock& open = frontiers_.open(group, frontier);
     const std::uint32_t planes = units.geometry().planes_per_die();
-    const std::uint32_t keep = frontiers_.writes_keep_free(0);
+    const std::uint32_t keep = frontiers_.writes_keep_free(host_frontier);
     const std::uint32_t wanted = planes + keep;
     const std::uint32_t free = ledger_.free_in(group);
     if (free >= wanted || !open.has_room() || is_under_way()) return {};
     if (!config_.is_paced(units, ledger_.spare_units(), wanted)) return {}; // too little to keep so much of it free
-    Job& job = jobs_[group].job;
+    Job& job = jobs_[group.value()].job;
     const auto victim = job.victim ? job.victim : choose_victim(group, 0);
     if (!victim || (!job.victim && host_empties(*victim))) return {};
     const std::uint64_t left = ledger_.valid().count(*victim);
@@ -71,9 +71,9 @@ FtlResult<void> Collector::keep_pace(std::uint32_t group, std::uint32_t frontier
     return {};
 }
 
-FtlResult<bool> Collector::compact(std::uint32_t group, SimTime now, Cause cause) {
+FtlResult<bool> Collector::compact(GroupId group, SimTime now, Cause cause) {
     if (config_.kinds() == 1) return false;
-    Job& job = jobs_[group].inner;
+    Job& job = jobs_[group.value()].inner;
     if (!job.victim) {
         const auto victim = choose_victim(group, 1);
         if (!victim) return false;
@@ -95,25 +95,27 @@ bool Collector::host_empties(BlockId block) const {
     return 4 * among <= stale * valid / all;
 }
 
-bool Collector::waits_for_host(std::uint32_t group, std::uint32_t frontier) const {
-    if (config_.kind_of(frontier) != 0 || jobs_[group].job.victim || ledger_.free_in(group) > frontiers_.writes_keep_free(frontier)) return false;
+bool Collector::waits_for_host(GroupId group, FrontierId frontier) const {
+    if (config_.kind_of(frontier) != 0 || jobs_[group.value()].job.victim || ledger_.free_in(group) > frontiers_.writes_keep_free(frontier))
+        return false;
     const auto victim = choose_victim(group, 0);
     return victim && host_empties(*victim);
 }
 
 SimTime Collector::idle(SimTime now) {
     if (ledger_.is_read_only()) return sim_never;
-    const std::uint32_t enough = array_.geometry().planes_per_die() + frontiers_.writes_keep_free(0); // of every group: asked once, not by each
+    const std::uint32_t enough =
+        array_.geometry().planes_per_die() + frontiers_.writes_keep_free(host_frontier); // of every group: asked once, not by each
     SimTime next = sim_never;
-    for (std::uint32_t group = 0; group < ledger_.groups(); ++group) next = std::min(next, idle_group(group, enough, now));
+    for (const GroupId group : ids<GroupId>(ledger_.groups())) next = std::min(next, idle_group(group, enough, now));
     return next;
 }
 
-SimTime Collector::idle_group(std::uint32_t group, std::uint32_t enough, SimTime now) {
+SimTime Collector::idle_group(GroupId group, std::uint32_t enough, SimTime now) {
     frontiers_.close_due(group, now);
     const SimTime close_at = frontiers_.next_close(group);
     const auto slice = std::chrono::microseconds{config_.gc_slice_us};
-    Job& job = jobs_[group].job;
+    Job& job = jobs_[group.value()].job;
     if (!job.victim) {
         if (ledger_.free_in(group) > enough) return close_at;
         const auto victim = choose_victim(group, 0);

@@ -16,7 +16,7 @@ Frontiers::Frontiers(const PageBlocksConfig& config, BlockLedger& ledger, NandAr
     }
 }
 
-std::optional<PlaneId> Frontiers::fullest_plane(std::uint32_t group, const OpenSuperblock& without) const {
+std::optional<PlaneId> Frontiers::fullest_plane(GroupId group, const OpenSuperblock& without) const {
     const Geometry& g = array_.geometry();
     const FreeBlocks& free = ledger_.free();
     std::optional<PlaneId> best;
@@ -29,7 +29,7 @@ std::optional<PlaneId> Frontiers::fullest_plane(std::uint32_t group, const OpenS
     return best;
 }
 
-bool Frontiers::open_superblock(std::uint32_t group, std::uint32_t frontier, SimTime now, std::uint32_t keep_free, SimTime& failed_at) {
+bool Frontiers::open_superblock(GroupId group, FrontierId frontier, SimTime now, std::uint32_t keep_free, SimTime& failed_at) {
     Frontier& f = at(group, frontier);
     OpenSuperblock& set = f.open;
     ensure(!set.is_active(), "one superblock of a frontier is open");
@@ -63,7 +63,7 @@ bool Frontiers::open_superblock(std::uint32_t group, std::uint32_t frontier, Sim
 
 /// When `blocks` of the group's free blocks are free on flash, too: before that a cut would find them full of what was to be forgotten. All, if it
 /// has fewer.
-SimTime Frontiers::forgotten_by(std::uint32_t group, std::uint32_t blocks, SimTime now) const {
+SimTime Frontiers::forgotten_by(GroupId group, std::uint32_t blocks, SimTime now) const {
     const Geometry& g = array_.geometry();
     SimTime at = now;
     for (;;) {
@@ -104,31 +104,31 @@ std::optional<SimTime> Frontiers::take_erased(const FreeBlock& taken, SimTime no
     return std::nullopt;
 }
 
-void Frontiers::retire_open(std::uint32_t group, std::uint32_t frontier) {
+void Frontiers::retire_open(GroupId group, FrontierId frontier) {
     Frontier& f = at(group, frontier);
     if (!f.open.is_active()) return;
     if (f.closing.is_active()) close(f.closing, sim_start);
     std::swap(f.open, f.closing);
     f.open.reset();
-    ++closing_[group];
+    ++closing_[group.value()];
     if (config_.closes_at_once) close(f.closing, sim_start);
 }
 
 void Frontiers::close(OpenSuperblock& set, SimTime now) {
     owner_.closed(set, std::max(now, close_ready(set)));
     for (const OpenColumn& c : set.columns) ledger_.set_data(c.block, set.last_end);
-    --closing_[ledger_.group_of(set.columns.front().block)];
+    --closing_[ledger_.group_of(set.columns.front().block).value()];
     set.reset();
 }
 
-void Frontiers::close_due(std::uint32_t group, SimTime now) {
-    if (closing_[group] == 0) return;
-    for (std::uint32_t i = 0; i < count(); ++i)
+void Frontiers::close_due(GroupId group, SimTime now) {
+    if (closing_[group.value()] == 0) return;
+    for (const FrontierId i : ids<FrontierId>(count()))
         if (Frontier& f = at(group, i); f.closing.is_active() && close_ready(f.closing) <= now) close(f.closing, now);
 }
 
-void Frontiers::close_full(std::uint32_t group, std::uint32_t stream_frontier, SimTime now) {
-    for (std::uint32_t i = 0; i < count(); ++i) {
+void Frontiers::close_full(GroupId group, FrontierId stream_frontier, SimTime now) {
+    for (const FrontierId i : ids<FrontierId>(count())) {
         if (config_.kind_of(i) != 0) continue;
         Frontier& f = at(group, i);
         if (i != stream_frontier && f.open.is_active() && !f.open.has_room()) retire_open(group, i);
@@ -137,11 +137,11 @@ void Frontiers::close_full(std::uint32_t group, std::uint32_t stream_frontier, S
 }
 
 bool Frontiers::close_holder(BlockId block, SimTime now) {
-    const std::uint32_t group = ledger_.group_of(block);
+    const GroupId group = ledger_.group_of(block);
     const auto holds = [block](const OpenSuperblock& set) {
         return std::ranges::any_of(set.columns, [&](const OpenColumn& c) { return c.block == block; });
     };
-    for (std::uint32_t i = 0; i < count(); ++i) {
+    for (const FrontierId i : ids<FrontierId>(count())) {
         Frontier& f = at(group, i);
         if (holds(f.open)) retire_open(group, i);
         if (holds(f.closing)) close(f.closing, now);
@@ -149,15 +149,15 @@ bool Frontiers::close_holder(BlockId block, SimTime now) {
     return ledger_.state(block) == BlockLedger::State::data && !ledger_.is_pinned(block);
 }
 
-void Frontiers::settle_down(std::uint32_t group, SimTime now) {
-    for (std::uint32_t i = 0; i < count(); ++i) {
+void Frontiers::settle_down(GroupId group, SimTime now) {
+    for (const FrontierId i : ids<FrontierId>(count())) {
         Frontier& f = at(group, i);
         if (f.open.is_active() && !f.open.has_room()) retire_open(group, i);
         if (f.closing.is_active()) close(f.closing, now);
     }
 }
 
-void Frontiers::resume(std::uint32_t group, std::uint32_t frontier, std::span<const OpenColumn> columns, std::uint32_t next, std::uint32_t stamp) {
+void Frontiers::resume(GroupId group, FrontierId frontier, std::span<const OpenColumn> columns, std::uint32_t next, std::uint32_t stamp) {
     OpenSuperblock& set = at(group, frontier).open;
     ensure(!set.is_active() && !columns.empty(), "a superblock is resumed once");
     set.columns.assign(columns.begin(), columns.end());
@@ -178,10 +178,10 @@ SimTime Frontiers::close_ready(const OpenSuperblock& set) const {
     return at;
 }
 
-SimTime Frontiers::next_close(std::uint32_t group) const {
+SimTime Frontiers::next_close(GroupId group) const {
     SimTime next = sim_never;
-    if (closing_[group] == 0) return next;
-    for (std::uint32_t i = 0; i < count(); ++i)
+    if (closing_[group.value()] == 0) return next;
+    for (const FrontierId i : ids<FrontierId>(count()))
         if (const OpenSuperblock& set = closing(group, i); set.is_active()) next = std::min(next, close_ready(set));
     return next;
 }
@@ -192,22 +192,22 @@ SimTime Frontiers::programmed_by(BlockId block) const {
     return std::max(f.open.last_end, f.closing.last_end);
 }
 
-std::optional<std::uint32_t> Frontiers::other_with_room(std::uint32_t group, std::uint32_t frontier) const {
-    for (std::uint32_t i = 0; i < count(); ++i)
+std::optional<FrontierId> Frontiers::other_with_room(GroupId group, FrontierId frontier) const {
+    for (const FrontierId i : ids<FrontierId>(count()))
         if (i != frontier && config_.kind_of(i) == config_.kind_of(frontier) && open(group, i).has_room()) return i;
     return std::nullopt;
 }
 
-std::uint64_t Frontiers::open_room(std::uint32_t group, std::uint32_t kind) const {
+std::uint64_t Frontiers::open_room(GroupId group, std::uint32_t kind) const {
     std::uint64_t room = 0;
-    for (std::uint32_t i = 0; i < count(); ++i)
+    for (const FrontierId i : ids<FrontierId>(count()))
         if (config_.kind_of(i) == kind) room += open(group, i).units - open(group, i).next;
     return room;
 }
 
-SimTime Frontiers::last_end(std::uint32_t group, std::uint32_t kind) const {
+SimTime Frontiers::last_end(GroupId group, std::uint32_t kind) const {
     SimTime end = sim_start;
-    for (std::uint32_t i = 0; i < count(); ++i)
+    for (const FrontierId i : ids<FrontierId>(count()))
         if (config_.kind_of(i) == kind) end = std::max(end, open(group, i).last_end);
     return end;
 }

@@ -24,50 +24,51 @@ public:
     Frontiers(const PageBlocksConfig& config, BlockLedger& ledger, NandArray& array, PageOwner& owner);
 
     [[nodiscard]] std::uint32_t count() const { return count_; }
-    [[nodiscard]] OpenSuperblock& open(std::uint32_t group, std::uint32_t frontier) { return at(group, frontier).open; }
-    [[nodiscard]] const OpenSuperblock& open(std::uint32_t group, std::uint32_t frontier) const { return at(group, frontier).open; }
-    [[nodiscard]] const OpenSuperblock& closing(std::uint32_t group, std::uint32_t frontier) const { return at(group, frontier).closing; }
+    [[nodiscard]] OpenSuperblock& open(GroupId group, FrontierId frontier) { return at(group, frontier).open; }
+    [[nodiscard]] const OpenSuperblock& open(GroupId group, FrontierId frontier) const { return at(group, frontier).open; }
+    [[nodiscard]] const OpenSuperblock& closing(GroupId group, FrontierId frontier) const { return at(group, frontier).closing; }
 
     /// Takes a free block on each plane, the planes with most free blocks first, and leaves `keep_free` in the group. False when there was none to
     /// take; `failed_at`: when a block was lost on the way.
-    [[nodiscard]] bool open_superblock(std::uint32_t group, std::uint32_t frontier, SimTime now, std::uint32_t keep_free, SimTime& failed_at);
+    [[nodiscard]] bool open_superblock(GroupId group, FrontierId frontier, SimTime now, std::uint32_t keep_free, SimTime& failed_at);
     /// The open superblock becomes the closing one; what was closing is closed first.
-    void retire_open(std::uint32_t group, std::uint32_t frontier);
+    void retire_open(GroupId group, FrontierId frontier);
     /// Closes what is due.
-    void close_due(std::uint32_t group, SimTime now);
+    void close_due(GroupId group, SimTime now);
     /// What could be collected and is not yet becomes data: closing superblocks of the host, and full ones of all streams but this one.
-    void close_full(std::uint32_t group, std::uint32_t stream_frontier, SimTime now);
+    void close_full(GroupId group, FrontierId stream_frontier, SimTime now);
     /// A block that is open or closing becomes data; false when it cannot be collected then either.
     [[nodiscard]] bool close_holder(BlockId block, SimTime now);
     /// The group's closing superblocks are closed, full ones too. What is open stays as it is.
-    void settle_down(std::uint32_t group, SimTime now);
+    void settle_down(GroupId group, SimTime now);
 
     // Mount
-    void resume(std::uint32_t group, std::uint32_t frontier, std::span<const OpenColumn> columns, std::uint32_t next, std::uint32_t stamp);
+    void resume(GroupId group, FrontierId frontier, std::span<const OpenColumn> columns, std::uint32_t next, std::uint32_t stamp);
     void set_ready(SimTime ready);
     void set_next_stamp(std::uint32_t stamp) { next_stamp_ = stamp; }
 
     /// Another frontier of the same kind whose superblock has room: where a page goes whose own stream has none.
-    [[nodiscard]] std::optional<std::uint32_t> other_with_room(std::uint32_t group, std::uint32_t frontier) const;
+    [[nodiscard]] std::optional<FrontierId> other_with_room(GroupId group, FrontierId frontier) const;
     /// Units that the group's open superblocks of that kind have room for; when the last program of these ends.
-    [[nodiscard]] std::uint64_t open_room(std::uint32_t group, std::uint32_t kind) const;
-    [[nodiscard]] SimTime last_end(std::uint32_t group, std::uint32_t kind) const;
+    [[nodiscard]] std::uint64_t open_room(GroupId group, std::uint32_t kind) const;
+    [[nodiscard]] SimTime last_end(GroupId group, std::uint32_t kind) const;
     /// All programs of the superblock, and of what replaced its units, end by then.
     [[nodiscard]] SimTime close_ready(const OpenSuperblock& set) const;
     /// When the first of the group's closing superblocks can be closed; sim_never when none closes.
-    [[nodiscard]] SimTime next_close(std::uint32_t group) const;
+    [[nodiscard]] SimTime next_close(GroupId group) const;
     /// Every program of this block ends by then, for blocks programmed since the mount.
     [[nodiscard]] SimTime programmed_by(BlockId block) const;
     [[nodiscard]] std::uint32_t next_stamp() const { return next_stamp_; }
     /// Units that open superblocks have room for.
     [[nodiscard]] std::uint64_t open_room() const;
-    [[nodiscard]] std::uint32_t writes_keep_free(std::uint32_t frontier) const {
+    [[nodiscard]] std::uint32_t writes_keep_free(FrontierId frontier) const {
         return config_.keep_free(ledger_.units(), ledger_.spare_units(), frontier);
     }
     [[nodiscard]] std::uint32_t copies_keep_free(BlockId victim) const { return config_.rule_of(ledger_.frontier_of(victim)).copies_keep_free; }
     /// The same of a collection that host pages come between. Streams of copies open their superblocks of what the host keeps: it is kept for that.
     [[nodiscard]] std::uint32_t slices_keep_free(BlockId victim) const {
-        return std::max(copies_keep_free(victim), config_.streams == 1 ? writes_keep_free(0) : config_.rule_of(0).writes_keep_free);
+        return std::max(copies_keep_free(victim),
+                        config_.streams == 1 ? writes_keep_free(host_frontier) : config_.rule_of(host_frontier).writes_keep_free);
     }
     /// Blocks of open and closing superblocks.
     [[nodiscard]] std::vector<BlockId> held_blocks() const;
@@ -77,11 +78,13 @@ private:
         OpenSuperblock open;
         OpenSuperblock closing;
     };
-    [[nodiscard]] Frontier& at(std::uint32_t group, std::uint32_t frontier) { return all_[std::size_t{group} * count() + frontier]; }
-    [[nodiscard]] const Frontier& at(std::uint32_t group, std::uint32_t frontier) const { return all_[std::size_t{group} * count() + frontier]; }
-    [[nodiscard]] std::optional<PlaneId> fullest_plane(std::uint32_t group, const OpenSuperblock& without) const;
+    [[nodiscard]] Frontier& at(GroupId group, FrontierId frontier) { return all_[std::size_t{group.value()} * count() + frontier.value()]; }
+    [[nodiscard]] const Frontier& at(GroupId group, FrontierId frontier) const {
+        return all_[std::size_t{group.value()} * count() + frontier.value()];
+    }
+    [[nodiscard]] std::optional<PlaneId> fullest_plane(GroupId group, const OpenSuperblock& without) const;
     [[nodiscard]] std::optional<SimTime> take_erased(const FreeBlock& taken, SimTime now, SimTime& failed_at);
-    [[nodiscard]] SimTime forgotten_by(std::uint32_t group, std::uint32_t blocks, SimTime now) const;
+    [[nodiscard]] SimTime forgotten_by(GroupId group, std::uint32_t blocks, SimTime now) const;
     void close(OpenSuperblock& set, SimTime now);
 
     const PageBlocksConfig& config_;

@@ -23,7 +23,7 @@ struct OpenSuperblock {
     std::vector<OpenColumn> columns;
     std::uint32_t next = 0;       ///< units given out
     std::uint32_t units = 0;      ///< in all columns
-    std::uint32_t frontier = 0;   ///< of its group, for which it was opened
+    FrontierId frontier{0};       ///< of its group, for which it was opened
     std::uint32_t stamp = 0;      ///< counts the superblocks that the device ever opened
     SimTime ready = sim_start;    ///< nothing is programmed here before
     SimTime last_end = sim_start; ///< end of the last program
@@ -39,7 +39,8 @@ struct OpenSuperblock {
     }
     void reset() {
         columns.clear();
-        next = units = frontier = stamp = 0;
+        next = units = stamp = 0;
+        frontier = host_frontier;
         ready = last_end = sim_start;
     }
 };

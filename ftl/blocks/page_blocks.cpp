@@ -16,7 +16,7 @@ PageBlocks::PageBlocks(PageBlocksConfig config, NandArray& array, EventSink& eve
 
 /// The first group in turn whose next plane is idle; where none is, the one that is free first. A group that could open a superblock only by copying
 /// what the host is about to overwrite is passed over while another can go on.
-PageBlocks::Chosen PageBlocks::choose_group(std::uint32_t frontier, SimTime now) {
+PageBlocks::Chosen PageBlocks::choose_group(FrontierId frontier, SimTime now) {
     const auto count = static_cast<std::uint32_t>(turns_.size());
     const Geometry& g = units().geometry();
     // A group with less than half of the average room would collect almost full blocks while others have plenty.
@@ -26,11 +26,12 @@ PageBlocks::Chosen PageBlocks::choose_group(std::uint32_t frontier, SimTime now)
     for (const bool passes_over : {true, false}) {
         for (std::uint32_t i = 0, turn = next_turn_; i < count; ++i, turn = turn + 1 == count ? 0 : turn + 1) {
             const DieId die = turns_[turn];
-            if (ledger_.room_in(die.value()) * share < room) continue;
-            const OpenSuperblock& open = frontiers_.open(die.value(), frontier);
+            const GroupId group{die.value()};
+            if (ledger_.room_in(group) * share < room) continue;
+            const OpenSuperblock& open = frontiers_.open(group, frontier);
             const PlaneId plane = open.has_room() ? g.plane_of(open.columns[open.column()].block) : g.plane_at(die, 0);
             const SimTime at = std::max(now, array_.plane_free_at(plane));
-            if (at >= best_at || (passes_over && !open.has_room() && collector_.waits_for_host(die.value(), frontier))) continue;
+            if (at >= best_at || (passes_over && !open.has_room() && collector_.waits_for_host(group, frontier))) continue;
             best = turn;
             best_at = at;
             if (at == now) break;
@@ -39,12 +40,12 @@ PageBlocks::Chosen PageBlocks::choose_group(std::uint32_t frontier, SimTime now)
     }
     ensure(best < count, "one group has at least the average room");
     next_turn_ = best + 1 == count ? 0 : best + 1;
-    return {turns_[best].value(), best_at == now};
+    return {GroupId{turns_[best].value()}, best_at == now};
 }
 
-std::uint32_t PageBlocks::roomiest_group() const {
-    std::uint32_t best = 0;
-    for (std::uint32_t group = 1; group < groups(); ++group)
+GroupId PageBlocks::roomiest_group() const {
+    GroupId best{0};
+    for (const GroupId group : ids<GroupId>(groups()))
         if (ledger_.room_in(group) > ledger_.room_in(best)) best = group;
     return best;
 }
@@ -61,20 +62,20 @@ std::uint32_t PageBlocks::row_width(const RowWrite& write, bool is_idle) const {
 }
 
 PageBlocks::StreamRun PageBlocks::stream_run(Lpn first, std::uint32_t pages) const {
-    if (!separation_) return {0, pages};
+    if (!separation_) return {host_frontier, pages};
     const std::uint32_t stream = separation_->stream_of_write(first);
     std::uint32_t same = 1;
     while (same < pages && separation_->stream_of_write(Lpn{first.value() + same}) == stream) ++same;
     return {config_.frontier_of_stream(stream), same};
 }
 
-FtlResult<SimTime> PageBlocks::make_room(std::uint32_t group, std::uint32_t frontier, SimTime now) {
+FtlResult<SimTime> PageBlocks::make_room(GroupId group, FrontierId frontier, SimTime now) {
     const auto made = room(group, frontier, now);
     if (!made) return std::unexpected(made.error());
     return made->ready;
 }
 
-FtlResult<PageBlocks::Room> PageBlocks::room(std::uint32_t group, std::uint32_t frontier, SimTime now) {
+FtlResult<PageBlocks::Room> PageBlocks::room(GroupId group, FrontierId frontier, SimTime now) {
     frontiers_.close_due(group, now);
     const OpenSuperblock& open = frontiers_.open(group, frontier);
     if (open.has_room()) return Room{frontier, std::max(now, open.ready)};
@@ -89,7 +90,7 @@ FtlResult<PageBlocks::Room> PageBlocks::room(std::uint32_t group, std::uint32_t 
         }
     }
     if (is_data || (ledger_.free_in(group) <= keep && !open.has_room() && !collector_.is_under_way())) {
-        const auto collected = collector_.collect_for_host(group, is_data ? frontier : 0, now);
+        const auto collected = collector_.collect_for_host(group, is_data ? frontier : host_frontier, now);
         if (!collected) return std::unexpected(collected.error());
     }
     if (open.has_room()) return Room{frontier, std::max(now, open.ready)};
@@ -105,7 +106,7 @@ FtlResult<PageBlocks::Room> PageBlocks::room(std::uint32_t group, std::uint32_t 
 
 FtlResult<PlacedRow> PageBlocks::write_row(const RowWrite& asked, const Io& io) {
     const Chosen chosen = asked.group ? Chosen{*asked.group, true} : choose_group(asked.frontier, io.when);
-    std::uint32_t group = chosen.group;
+    GroupId group = chosen.group;
     RowWrite write = asked;
     write.pages = row_width(asked, chosen.is_idle);
     if (config_.kind_of(write.frontier) == 0)
@@ -170,7 +171,7 @@ void PageBlocks::finish_loading(SimTime ready) {
 }
 
 void PageBlocks::settle_down(SimTime now) {
-    for (std::uint32_t group = 0; group < groups(); ++group) {
+    for (const GroupId group : ids<GroupId>(groups())) {
         collector_.give_up(group);
         frontiers_.settle_down(group, now);
     }

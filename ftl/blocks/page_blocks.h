@@ -18,11 +18,11 @@ struct RowWrite {
     std::uint32_t pages = 0;
     std::span<const std::byte> from{};
     PageKind kind = PageKind::data;
-    std::uint32_t frontier = 0;
-    std::uint32_t before = 0;             ///< pages of the same request that have their place,
-    std::uint32_t of = 0;                 ///< of so many: they are spread; 0: rows are filled
-    std::optional<std::uint32_t> group{}; ///< none: the least busy one with room
-    bool can_wait = false;                ///< no_free_block is told, and is not the end of the device
+    FrontierId frontier{0};
+    std::uint32_t before = 0;       ///< pages of the same request that have their place,
+    std::uint32_t of = 0;           ///< of so many: they are spread; 0: rows are filled
+    std::optional<GroupId> group{}; ///< none: the least busy one with room
+    bool can_wait = false;          ///< no_free_block is told, and is not the end of the device
 };
 struct PlacedRow {
     std::uint32_t count = 0; ///< 0: a program failed, come again
@@ -49,9 +49,9 @@ public:
     // Requests
     [[nodiscard]] FtlResult<PlacedRow> write_row(const RowWrite& write, const Io& io);
     /// When a page may be written there; may collect. A write_row() to the same place that follows at once collects nothing.
-    [[nodiscard]] FtlResult<SimTime> make_room(std::uint32_t group, std::uint32_t frontier, SimTime now);
+    [[nodiscard]] FtlResult<SimTime> make_room(GroupId group, FrontierId frontier, SimTime now);
     struct StreamRun {
-        std::uint32_t frontier = 0;
+        FrontierId frontier{0};
         std::uint32_t pages = 0;
     };
     /// How many of these pages, from the first on, belong to one stream, and its frontier.
@@ -73,8 +73,8 @@ public:
     [[nodiscard]] FtlError fail(const NandError& error, Lpn lpn) { return ledger_.fail(error, lpn); }
 
     // Mount and shutdown
-    void load_block(BlockId block, LoadAs as, std::uint32_t frontier) { ledger_.load(block, as, frontier); }
-    void resume(std::uint32_t group, std::uint32_t frontier, std::span<const OpenColumn> columns, std::uint32_t next, std::uint32_t stamp) {
+    void load_block(BlockId block, LoadAs as, FrontierId frontier) { ledger_.load(block, as, frontier); }
+    void resume(GroupId group, FrontierId frontier, std::span<const OpenColumn> columns, std::uint32_t next, std::uint32_t stamp) {
         frontiers_.resume(group, frontier, columns, next, stamp);
     }
     /// After the last load_block(); nothing is programmed before `ready`.
@@ -93,10 +93,12 @@ public:
     [[nodiscard]] std::uint32_t groups() const { return ledger_.groups(); }
     /// The scheme's kinds and the further streams of data (PageBlocksConfig).
     [[nodiscard]] std::uint32_t frontiers() const { return frontiers_.count(); }
-    [[nodiscard]] std::uint32_t kind_of_frontier(std::uint32_t frontier) const { return config_.kind_of(frontier); }
-    [[nodiscard]] const OpenSuperblock& open(std::uint32_t group, std::uint32_t frontier = 0) const { return frontiers_.open(group, frontier); }
-    [[nodiscard]] const OpenSuperblock& closing(std::uint32_t group, std::uint32_t frontier = 0) const { return frontiers_.closing(group, frontier); }
-    [[nodiscard]] std::uint32_t group_of(BlockId block) const { return ledger_.group_of(block); }
+    [[nodiscard]] std::uint32_t kind_of_frontier(FrontierId frontier) const { return config_.kind_of(frontier); }
+    [[nodiscard]] const OpenSuperblock& open(GroupId group, FrontierId frontier = host_frontier) const { return frontiers_.open(group, frontier); }
+    [[nodiscard]] const OpenSuperblock& closing(GroupId group, FrontierId frontier = host_frontier) const {
+        return frontiers_.closing(group, frontier);
+    }
+    [[nodiscard]] GroupId group_of(BlockId block) const { return ledger_.group_of(block); }
     [[nodiscard]] BlockState state(BlockId block) const { return ledger_.state(block); }
     /// What kind of frontier it was opened for: 0 host data, then the scheme's own.
     [[nodiscard]] std::uint32_t kind_of(BlockId block) const { return ledger_.kind_of(block); }
@@ -126,16 +128,16 @@ public:
 
 private:
     struct Chosen {
-        std::uint32_t group = 0;
+        GroupId group{0};
         bool is_idle = true;
     };
     struct Room {
-        std::uint32_t frontier = 0; ///< the wished one, or another stream's
+        FrontierId frontier{0}; ///< the wished one, or another stream's
         SimTime ready;
     };
-    [[nodiscard]] FtlResult<Room> room(std::uint32_t group, std::uint32_t wished, SimTime now);
-    [[nodiscard]] Chosen choose_group(std::uint32_t frontier, SimTime now);
-    [[nodiscard]] std::uint32_t roomiest_group() const;
+    [[nodiscard]] FtlResult<Room> room(GroupId group, FrontierId wished, SimTime now);
+    [[nodiscard]] Chosen choose_group(FrontierId frontier, SimTime now);
+    [[nodiscard]] GroupId roomiest_group() const;
     [[nodiscard]] std::uint32_t row_width(const RowWrite& write, bool is_idle) const;
     [[nodiscard]] std::expected<SimTime, NandError> program(const OpenSuperblock& set, const RowWrite& write, std::uint32_t count, const Io& io);
 

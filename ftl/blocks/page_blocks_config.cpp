@@ -4,7 +4,7 @@
 
 namespace flashlab {
 
-std::uint32_t PageBlocksConfig::keep_free(const UnitGeometry& units, std::uint64_t spare_units, std::uint32_t frontier) const {
+std::uint32_t PageBlocksConfig::keep_free(const UnitGeometry& units, std::uint64_t spare_units, FrontierId frontier) const {
     const std::uint64_t enough_rows = streams == 1 ? 8 : 4; // that one more is not felt, and that collections can make it (B4)
     const std::uint32_t least = rule_of(frontier).writes_keep_free;
     const std::uint32_t planes = units.geometry().planes_per_die();
@@ -18,7 +18,7 @@ bool PageBlocksConfig::is_paced(const UnitGeometry& units, std::uint64_t spare_u
 
 std::uint32_t PageBlocksConfig::half_blocks_held(const UnitGeometry& units, std::uint64_t spare_units) const {
     const std::uint32_t planes = units.geometry().planes_per_die();
-    const std::uint32_t keep = keep_free(units, spare_units, 0);
+    const std::uint32_t keep = keep_free(units, spare_units, host_frontier);
     // The open superblock is half written; while it fills, a paced collection frees the next row of planes, which is half there. Without pace
     // superblocks are narrow.
     std::uint32_t halves = 2 * keep + (is_paced(units, spare_units, planes + keep) ? 2 * planes : 1);

@@ -39,14 +39,14 @@ struct PageBlocksConfig {
     /// Frontiers are numbered: the first stream of data, the other kinds, the further streams of data.
     [[nodiscard]] std::uint32_t kinds() const { return static_cast<std::uint32_t>(frontiers.size()); }
     [[nodiscard]] std::uint32_t frontier_count() const { return kinds() + streams - 1; }
-    [[nodiscard]] std::uint32_t kind_of(std::uint32_t frontier) const { return frontier < kinds() ? frontier : 0; }
-    [[nodiscard]] std::uint32_t frontier_of_stream(std::uint32_t stream) const { return stream == 0 ? 0 : kinds() + stream - 1; }
-    [[nodiscard]] const FrontierRule& rule_of(std::uint32_t frontier) const { return frontiers[kind_of(frontier)]; }
+    [[nodiscard]] std::uint32_t kind_of(FrontierId frontier) const { return frontier.value() < kinds() ? frontier.value() : 0; }
+    [[nodiscard]] FrontierId frontier_of_stream(std::uint32_t stream) const { return FrontierId{stream == 0 ? 0 : kinds() + stream - 1}; }
+    [[nodiscard]] const FrontierRule& rule_of(FrontierId frontier) const { return frontiers[kind_of(frontier)]; }
 
     /// Blocks left in the group when the host opens a superblock, or a frontier's own pages do. With spare enough a row of planes and the block that
     /// copies keep: else the copies of the next collection open a superblock of fewer columns than the die has planes, the host's writes fill it, and
     /// so on for ever.
-    [[nodiscard]] std::uint32_t keep_free(const UnitGeometry& units, std::uint64_t spare_units, std::uint32_t frontier) const;
+    [[nodiscard]] std::uint32_t keep_free(const UnitGeometry& units, std::uint64_t spare_units, FrontierId frontier) const;
     /// Collections keep pace with the host: there is enough spare to have so many blocks free.
     [[nodiscard]] bool is_paced(const UnitGeometry& units, std::uint64_t spare_units, std::uint32_t blocks) const;
     /// Half blocks of a group that are spare by count and hold nothing stale, on average, on a full drive: kept free, or open and not yet written.

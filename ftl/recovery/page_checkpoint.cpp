@@ -30,8 +30,8 @@ void PageCheckpoint::encode(const PageCheckpointShape& shape, const UnitGeometry
     w.u32(shape.tag);
     w.u64(scheme_part.size());
     for (const Superblock& s : open) {
-        w.u32(s.group);
-        w.u32(s.frontier);
+        w.u32(s.group.value());
+        w.u32(s.frontier.value());
         w.u32(s.next);
         w.u32(s.stamp);
         w.u32(static_cast<std::uint32_t>(s.columns.size()));
@@ -62,12 +62,12 @@ std::expected<PageCheckpoint::Decoded, std::string> PageCheckpoint::decode(const
     if (blocks != (c.clean ? shape.blocks_in_use : 0)) return std::unexpected("a checkpoint with too many or too few blocks");
     for (std::uint32_t i = 0; i < superblocks && !r.failed(); ++i) {
         Superblock s;
-        s.group = r.u32();
-        s.frontier = r.u32();
+        s.group = GroupId{r.u32()};
+        s.frontier = FrontierId{r.u32()};
         s.next = r.u32();
         s.stamp = r.u32();
         const std::uint32_t columns = r.u32();
-        if (columns == 0 || columns > units.geometry().planes_per_die() || s.next > columns * units.units_per_block() || s.frontier > 15)
+        if (columns == 0 || columns > units.geometry().planes_per_die() || s.next > columns * units.units_per_block() || s.frontier.value() > 15)
             return std::unexpected("a checkpoint with an impossible superblock");
         for (std::uint32_t k = 0; k < columns; ++k) {
             s.columns.push_back(BlockId{r.u32()});

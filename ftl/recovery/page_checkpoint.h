@@ -31,8 +31,8 @@ struct PageCheckpoint {
 
     enum class BlockIs : std::uint8_t { garbage = 0, erased = 1, data = 2, open = 3 }; ///< + 16 x frontier
     struct Superblock {
-        std::uint32_t group = 0;
-        std::uint32_t frontier = 0;
+        GroupId group{0};
+        FrontierId frontier{0};
         std::uint32_t next = 0; ///< units written
         std::uint32_t stamp = 0;
         std::vector<BlockId> columns;

@@ -106,7 +106,7 @@ void PageJournal::load_clean(const PageCheckpoint& checkpoint) {
             as = PageBlocks::LoadAs::bad;
         else if (is == PageCheckpoint::BlockIs::erased)
             as = PageBlocks::LoadAs::erased;
-        blocks_.load_block(block, as, checkpoint.blocks[b] / 16);
+        blocks_.load_block(block, as, FrontierId{checkpoint.blocks[b] / 16u});
     }
     for (const PageCheckpoint::Superblock& s : checkpoint.open) {
         std::vector<OpenColumn> columns;
@@ -126,7 +126,7 @@ void PageJournal::load_unclean(const Start& start) {
             as = PageBlocks::LoadAs::data;
         else if (array_.is_bad(block))
             as = PageBlocks::LoadAs::bad;
-        blocks_.load_block(block, as, holds && start.census.holds_translation(block) ? 1 : 0);
+        blocks_.load_block(block, as, holds && start.census.holds_translation(block) ? FrontierId{1} : host_frontier);
     }
 }
 
@@ -168,8 +168,8 @@ PageCheckpoint PageJournal::head(bool clean) const {
     c.clean = clean;
     c.next_sequence = blocks_.next_sequence();
     c.next_stamp = blocks_.next_stamp();
-    for (std::uint32_t group = 0; group < blocks_.groups(); ++group)
-        for (std::uint32_t frontier = 0; frontier < blocks_.frontiers(); ++frontier) {
+    for (const GroupId group : ids<GroupId>(blocks_.groups()))
+        for (const FrontierId frontier : ids<FrontierId>(blocks_.frontiers())) {
             const OpenSuperblock& open = blocks_.open(group, frontier);
             if (!open.is_active()) continue;
             PageCheckpoint::Superblock s{group, frontier, open.next, open.stamp, {}};

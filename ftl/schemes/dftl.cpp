@@ -111,7 +111,7 @@ FtlResult<SimTime> Dftl::do_relocate(BlockId block, SimTime now) { return blocks
 
 void Dftl::moved(const PageOob& oob, UnitId from, UnitId to, const OpenColumn&, SimTime end) {
     programmed_at_ = std::max(programmed_at_, end);
-    ++collected_[oob.kind == PageKind::translation ? map_frontier : data_frontier].copies;
+    ++collected_[(oob.kind == PageKind::translation ? map_frontier : data_frontier).value()].copies;
     if (oob.kind == PageKind::translation) {
         ensure(gtd_[oob.lpn.value()] == from.value() + 1, "a valid translation page is the newest of its entries");
         gtd_[oob.lpn.value()] = to.value() + 1;
@@ -131,7 +131,7 @@ void Dftl::moved(const PageOob& oob, UnitId from, UnitId to, const OpenColumn&, 
 FtlResult<SimTime> Dftl::forget(BlockId victim, BlockFate, SimTime at, EventId job) {
     Collected& collected = collected_[blocks_.kind_of(victim)];
     collected.copies_a_block.add(std::exchange(collected.copies, 0));
-    if (blocks_.kind_of(victim) == data_frontier)
+    if (blocks_.kind_of(victim) == data_frontier.value())
         if (const auto room = make_room(0, {at, {Cause::map, job}}); !room) return room;
     if (!journal_.is_kept(victim)) return std::max(at, journal_.trims_durable_at());
     return journal_.flush_trims(map_bytes(), {std::max(at, programmed_at_), {Cause::map, job}});
@@ -144,7 +144,7 @@ FtlSpace Dftl::space() const {
 }
 
 BlockStatus Dftl::do_status_of(BlockId block) const {
-    return blocks_.status_of(block, blocks_.kind_of(block) == map_frontier ? BlockUse::translation : BlockUse::data);
+    return blocks_.status_of(block, blocks_.kind_of(block) == map_frontier.value() ? BlockUse::translation : BlockUse::data);
 }
 
 FtlCounters Dftl::counters() const {

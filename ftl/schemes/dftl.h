@@ -43,8 +43,8 @@ struct CachedEntries {
 
 class Dftl final : public Ftl, public MappingSpace, private PageOwner {
 public:
-    static constexpr std::uint32_t data_frontier = 0;
-    static constexpr std::uint32_t map_frontier = 1;
+    static constexpr FrontierId data_frontier = host_frontier;
+    static constexpr FrontierId map_frontier{1};
 
     Dftl(const PageBlocksConfig& blocks, const PageJournalConfig& journal, CachedEntries cached, NandArray& array, EventSink& events,
          BlockPolicies policies);

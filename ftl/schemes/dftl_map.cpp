@@ -97,7 +97,7 @@ std::span<const std::byte> Dftl::translation_page(std::uint32_t page) {
 }
 
 FtlResult<SimTime> Dftl::batch_update(std::uint32_t page, const Io& io) {
-    const std::uint32_t group = page % blocks_.groups(); // a home for each, so that every group's share of translation pages is known
+    const GroupId group{page % blocks_.groups()}; // a home for each, so that every group's share of translation pages is known
     for (;;) {
         if (const auto room = blocks_.make_room(group, map_frontier, io.when); !room) return room;
         if (cache_.dirty_of(page) == 0) return io.when; // a collection that made the room has written them
@@ -117,7 +117,7 @@ FtlResult<SimTime> Dftl::batch_update(std::uint32_t page, const Io& io) {
                                                .frontier = map_frontier,
                                                .group = group,
                                                .can_wait = true},
-                                              {at, {Cause::map, io.origin.parent}});
+                                              io.at(at).as(Cause::map));
         if (!placed) return std::unexpected(placed.error());
         if (placed->count == 0) continue;
         const UnitId unit = blocks_.unit_of(*placed, 0);

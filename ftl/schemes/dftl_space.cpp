@@ -64,8 +64,8 @@ ProfitFactors Dftl::profit_factors() {
         ratio(counters_.map_write_misses - profit_seen_.map_write_misses, counters_.map_write_hits - profit_seen_.map_write_hits, write_misses_);
     profit_seen_ = counters_;
     const UnitCosts cost = unit_costs(array_, blocks_.units().pages_per_unit());
-    const auto overhead = [&](std::uint32_t frontier) { // of a page written, for the block that is reclaimed in its place
-        const double copies = collected_[frontier].copies_a_block.value_or(0);
+    const auto overhead = [&](FrontierId frontier) { // of a page written, for the block that is reclaimed in its place
+        const double copies = collected_[frontier.value()].copies_a_block.value_or(0);
         return (copies * (cost.read + cost.write) + cost.erase) / blocks_.units().units_per_block();
     };
     const double batch = std::max(batch_.value_or(1), 1.0);

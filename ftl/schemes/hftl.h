@@ -70,8 +70,8 @@ private:
     }
 
     /// Of an open block's two; the streams of data are the frontiers.
-    [[nodiscard]] std::uint32_t first_slot(PlaneId plane, std::uint32_t frontier) const {
-        return plane.value() * layout_.slots_a_plane + 2 * frontier;
+    [[nodiscard]] std::uint32_t first_slot(PlaneId plane, FrontierId frontier) const {
+        return plane.value() * layout_.slots_a_plane + 2 * frontier.value();
     }
 
     // hftl_recovery.cpp

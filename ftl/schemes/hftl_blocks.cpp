@@ -51,8 +51,8 @@ FtlResult<SimTime> Hftl::forget(BlockId victim, BlockFate fate, SimTime at, Even
     for (std::uint32_t i = bits.next_set(victim, 0); i < units_.units_per_block(); i = bits.next_set(victim, i + 1)) {
         const auto lpn = overlay_.stale_lpn(units_.unit_at(victim, i));
         ensure(lpn.has_value(), "a committed unit that is not valid is stale");
-        const std::uint32_t group = blocks_.group_of(units_.block_of(*overlay_.current(*lpn)));
-        for (std::uint32_t f = 0; f < blocks_.frontiers(); ++f)
+        const GroupId group = blocks_.group_of(units_.block_of(*overlay_.current(*lpn)));
+        for (const FrontierId f : ids<FrontierId>(blocks_.frontiers()))
             at = std::max({at, blocks_.open(group, f).last_end, blocks_.closing(group, f).last_end});
     }
     tables_.begin(array_.note_durable(at), job);

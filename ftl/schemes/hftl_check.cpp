@@ -85,12 +85,12 @@ void Hftl::check_pages(Lpn lpn, UnitId unit, std::vector<CheckProblem>& out) {
 
 void Hftl::check_blocks(std::vector<CheckProblem>& out) {
     blocks_.check(out);
-    for (std::uint32_t i = 0; i < blocks_.groups() * blocks_.frontiers(); ++i)
-        for (const auto* superblock :
-             {&blocks_.open(i / blocks_.frontiers(), i % blocks_.frontiers()), &blocks_.closing(i / blocks_.frontiers(), i % blocks_.frontiers())})
-            for (const OpenColumn& c : superblock->columns)
-                if (tables_.slot(c.slot).block != c.block)
-                    report(out, "H4", fmt::format("block {}", c.block.value()), "open, but its slot names another");
+    for (const GroupId group : ids<GroupId>(blocks_.groups()))
+        for (const FrontierId frontier : ids<FrontierId>(blocks_.frontiers()))
+            for (const auto* superblock : {&blocks_.open(group, frontier), &blocks_.closing(group, frontier)})
+                for (const OpenColumn& c : superblock->columns)
+                    if (tables_.slot(c.slot).block != c.block)
+                        report(out, "H4", fmt::format("block {}", c.block.value()), "open, but its slot names another");
     for (std::uint32_t b = 0; b < blocks_.blocks_in_use(); ++b) {
         const BlockId block{b};
         const HftlBlockState state = tables_.state(block);

@@ -22,7 +22,7 @@ FtlResult<FtlRecovery> Hftl::do_recover(SimTime now) {
     }
     load_blocks();
     for (std::uint32_t i = 0; i < open.size(); ++i)
-        if (open[i].is_active()) blocks_.resume(i / blocks_.frontiers(), open[i].frontier, open[i].columns, open[i].next, 0);
+        if (open[i].is_active()) blocks_.resume(GroupId{i / blocks_.frontiers()}, open[i].frontier, open[i].columns, open[i].next, 0);
     sequence_ceiling_ = blocks_.next_sequence() + blocks_.open_room();
     tables_.begin(at, no_event);
     tables_.set_header(false, sequence_ceiling_);
@@ -39,7 +39,7 @@ bool Hftl::find_open(std::vector<OpenSuperblock>& open) const {
     for (std::uint32_t i = 0; i < open.size(); ++i) {
         const DieId group{i / blocks_.frontiers()};
         OpenSuperblock& set = open[i];
-        set.frontier = i % blocks_.frontiers();
+        set.frontier = FrontierId{i % blocks_.frontiers()};
         for (std::uint32_t p = 0; p < g.planes_per_die(); ++p) {
             const std::uint32_t first = first_slot(g.plane_at(group, p), set.frontier);
             for (std::uint32_t s = first; s < first + 2; ++s) {
@@ -137,7 +137,7 @@ void Hftl::load_blocks() {
                 break;
             }
         }
-        blocks_.load_block(block, as, 0);
+        blocks_.load_block(block, as, host_frontier);
     }
 }
 
@@ -146,7 +146,7 @@ FtlResult<SimTime> Hftl::do_shut_down(SimTime now) {
     SimTime at = std::max(now, durable_at_);
     blocks_.settle_down(now);
     for (std::uint32_t i = 0; i < blocks_.groups() * blocks_.frontiers(); ++i) {
-        const OpenSuperblock& open = blocks_.open(i / blocks_.frontiers(), i % blocks_.frontiers());
+        const OpenSuperblock& open = blocks_.open(GroupId{i / blocks_.frontiers()}, FrontierId{i % blocks_.frontiers()});
         settle_columns(open, std::max(now, blocks_.close_ready(open)));
         for (std::uint32_t c = 0; c < open.columns.size(); ++c) tables_.set_scan_from(open.columns[c].slot, open.filled(c));
         at = std::max(at, tables_.commit());

@@ -104,7 +104,7 @@ TEST_CASE("a host page behind a collection's copies waits until their victim is 
     REQUIRE(array.open().has_value());
     SlowToForget owner;
     PageBlocks blocks{{.valid_units_at_most = 32}, array, sink, owner, {.victim = make_victim_policy("greedy", 1)}};
-    for (std::uint32_t b = 0; b < geometry.blocks(); ++b) blocks.load_block(BlockId{b}, PageBlocks::LoadAs::erased, 0);
+    for (std::uint32_t b = 0; b < geometry.blocks(); ++b) blocks.load_block(BlockId{b}, PageBlocks::LoadAs::erased, host_frontier);
     blocks.finish_loading(sim_start);
     SimTime now = sim_start;
     const auto write = [&](std::uint32_t lpn) {
@@ -118,7 +118,7 @@ TEST_CASE("a host page behind a collection's copies waits until their victim is 
     for (std::uint32_t lpn = 1; lpn < 2 * geometry.pages_per_block(); ++lpn) write(lpn); // a superblock is full
     REQUIRE(blocks.relocate(first, now).has_value());
     REQUIRE(owner.forgotten > now);
-    REQUIRE(blocks.open(0).has_room()); // the copies filled a half of it
+    REQUIRE(blocks.open(GroupId{0}).has_room()); // the copies filled a half of it
     write(100);
     CHECK(now >= owner.forgotten + config.nand.timing.page_program);
 }

@@ -132,7 +132,7 @@ TEST_CASE("a checkpoint's head and a trim record have the bytes that ftl/FORMAT.
     PageCheckpoint c;
     c.next_sequence = 0x0102030405;
     c.next_stamp = 9;
-    c.open.push_back({0, 1, 3, 8, {BlockId{4}, BlockId{14}}});
+    c.open.push_back({GroupId{0}, FrontierId{1}, 3, 8, {BlockId{4}, BlockId{14}}});
     const auto part = bytes({0xaa, 0xbb});
     std::vector<std::byte> raw;
     c.encode(shape, units, part, raw);

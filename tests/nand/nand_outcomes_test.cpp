@@ -202,7 +202,7 @@ TEST_CASE("T6: a page of the word line that was passed over is as erased after t
             for (const std::uint32_t page : {1u, 3u, 4u, 5u}) REQUIRE(flash.program(flash.page(0, page), 10 + page, at(0))); // not 0 and 2
         },
         [](Flash& flash, NandArray& again) {
-            for (const std::uint32_t page : {0u, 2u}) CHECK(again.read_oob(flash.page(0, page), at(1'000'000), {})->state == CellState::erased);
-            CHECK(again.read_oob(flash.page(0, 5), at(2'000'000), {})->state == CellState::garbage);
+            for (const std::uint32_t page : {0u, 2u}) CHECK(again.read_oob(flash.page(0, page), {at(1'000'000), {}})->state == CellState::erased);
+            CHECK(again.read_oob(flash.page(0, 5), {at(2'000'000), {}})->state == CellState::garbage);
         });
 }
