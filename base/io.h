@@ -1,8 +1,8 @@
 /// What a request knows of itself: when it is made, who asked for it, and how its data cross the host's link.
 ///
 /// Idea       One value goes down through drive, translation layer and array, so that nothing has to be remembered beside a call. The host says
-///            HostIo; the drive numbers the request and makes an Io of it. A page that waits in a buffer keeps its Origin, and is programmed in its
-///            own name.
+///            HostIo; the drive numbers the request and makes an Io of it. A page that waits in a buffer keeps its Origin: its stream and its queue
+///            go with it, whoever pushes it out.
 /// Invariant  An operation that another cause makes necessary is as() of the request that met it: same parent, own cause, no data on the link.
 /// Cost       Passed by reference: a call that hands it on copies nothing. A HostIo fits two registers.
 /// Power cut  Belongs to the call.
@@ -51,6 +51,8 @@ struct Io {
 
     /// The same request, later.
     [[nodiscard]] Io at(SimTime time) const { return {time, origin, transfer}; }
+    /// This request makes the data of another go to the flash: they keep their stream and queue, and this request is the one that waits.
+    [[nodiscard]] Io with_data_of(const Origin& other) const { return {when, {origin.cause, origin.parent, other.stream, other.queue}, nullptr}; }
     /// What else has to be done for this request, for another reason.
     [[nodiscard]] Io as(Cause cause) const { return {when, {cause, origin.parent, origin.stream, origin.queue}, nullptr}; }
 };

@@ -117,7 +117,7 @@ FtlResult<SimTime> BufferedFtl::do_write(Lpn first, std::uint32_t pages, std::sp
             const auto slot = *buffer_.least_recently_used();
             if (const std::uint32_t lpn = buffer_.lpn_of(slot).value(); lpn >= first.value() && lpn - first.value() < pages)
                 buffer_.used(slot);
-            else if (const auto gone = evict(io.when); !gone)
+            else if (const auto gone = evict(io); !gone)
                 return gone;
         }
         const auto written = write_through(first, pages, from, io);
@@ -157,7 +157,7 @@ FtlResult<SimTime> BufferedFtl::put(Lpn lpn, std::span<const std::byte> from, co
         ++counted_.write_hits;
     } else {
         if (buffer_.is_full()) {
-            const auto freed = evict(io.when);
+            const auto freed = evict(io);
             if (!freed) return freed;
             ready = std::max(ready, *freed);
         }
@@ -206,9 +206,10 @@ void BufferedFtl::leave(WriteBuffer::Slot slot, SimTime gone) {
     buffer_.remove(slot);
 }
 
-FtlResult<SimTime> BufferedFtl::evict(SimTime now) {
+FtlResult<SimTime> BufferedFtl::evict(const Io& io) {
     const WriteBuffer::Slot slot = *buffer_.least_recently_used();
-    const auto written = below().write(buffer_.lpn_of(slot), 1, data_of(slot), {std::max(now, buffer_.ready(slot)), buffer_.written_by(slot)});
+    const auto written =
+        below().write(buffer_.lpn_of(slot), 1, data_of(slot), io.at(std::max(io.when, buffer_.ready(slot))).with_data_of(buffer_.written_by(slot)));
     if (!written) return written;
     if (ghost_) ghost_->evicted(buffer_.lpn_of(slot));
     leave(slot, *written);
@@ -219,7 +220,7 @@ FtlResult<SimTime> BufferedFtl::evict(SimTime now) {
 FtlResult<SimTime> BufferedFtl::set_capacity(std::uint32_t pages, SimTime now) {
     SimTime done = now;
     while (buffer_.size() > pages) {
-        const auto written = evict(now);
+        const auto written = evict({now, {}});
         if (!written) return written;
         done = std::max(done, *written);
     }
@@ -280,28 +281,27 @@ FtlResult<SimTime> BufferedFtl::do_shut_down(SimTime now) {
     return below().shut_down(down.value_or(now));
 }
 
-/// In the order of writing; consecutive pages that were written one after the other go down together: in the name of the request that wrote them, or
-/// of the flush where several did.
+/// In the order of writing; consecutive pages of one stream and queue that were written one after the other go down together.
 FtlResult<SimTime> BufferedFtl::destage(const Io& io) {
     const std::size_t bytes = logical_page_bytes();
     SimTime done = io.when;
     while (const auto oldest = buffer_.first_written()) {
         const Lpn first = buffer_.lpn_of(*oldest);
         SimTime ready = io.when;
-        Origin by = buffer_.written_by(*oldest);
+        const Origin& by = buffer_.written_by(*oldest);
         leaving_.clear();
         run_.clear();
         for (auto slot = oldest; slot && leaving_.size() < longest_run; slot = buffer_.written_next(*slot)) {
             if (buffer_.lpn_of(*slot) != after(first, static_cast<std::uint32_t>(leaving_.size()))) break;
+            if (buffer_.written_by(*slot).stream != by.stream || buffer_.written_by(*slot).queue != by.queue) break;
             leaving_.push_back(*slot);
             ready = std::max(ready, buffer_.ready(*slot));
-            if (buffer_.written_by(*slot) != by) by = io.origin;
             const auto data = data_of(*slot);
             run_.insert(run_.end(), data.begin(), data.end());
         }
         const auto pages = static_cast<std::uint32_t>(leaving_.size());
         ensure(run_.empty() || run_.size() == pages * bytes, "a run has all its pages' data or none");
-        const auto written = below().write(first, pages, run_, {ready, by});
+        const auto written = below().write(first, pages, run_, io.at(ready).with_data_of(by));
         if (!written) return written;
         done = std::max(done, *written);
         for (const WriteBuffer::Slot slot : leaving_) leave(slot, *written);

@@ -65,7 +65,7 @@ private:
     std::vector<CheckProblem> do_check() override;
 
     [[nodiscard]] FtlResult<SimTime> put(Lpn lpn, std::span<const std::byte> from, const Io& io);
-    [[nodiscard]] FtlResult<SimTime> evict(SimTime now);
+    [[nodiscard]] FtlResult<SimTime> evict(const Io& io);
     void miss_reads(Lpn first, std::uint32_t pages);
     [[nodiscard]] FtlResult<SimTime> destage(const Io& io);
     void drop(Lpn first, std::uint32_t pages, SimTime gone);

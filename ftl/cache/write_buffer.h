@@ -35,7 +35,7 @@ public:
     [[nodiscard]] Lpn lpn_of(Slot slot) const { return slots_[slot].lpn; }
     /// The slot's page is in DRAM from here on.
     [[nodiscard]] SimTime ready(Slot slot) const { return slots_[slot].ready; }
-    /// Whose write the page holds: it is programmed in that name.
+    /// Whose write the page holds: its stream and queue go with it.
     [[nodiscard]] const Origin& written_by(Slot slot) const { return slots_[slot].by; }
     void set_written(Slot slot, SimTime ready, const Origin& by) {
         slots_[slot].ready = ready;

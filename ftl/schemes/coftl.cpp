@@ -151,7 +151,7 @@ FtlResult<SimTime> Coftl::do_read_part(Lpn lpn, std::uint32_t offset, std::uint3
 FtlResult<Coftl::FreeSlot> Coftl::free_slot(VirtualBlockId vb, VirtualPage page, bool dirty, const Io& io) {
     SimTime ready = io.when;
     if (cache_.full()) {
-        const auto evicted = evict_slot(cache_.victim(io.when), io.when);
+        const auto evicted = evict_slot(cache_.victim(io.when), io);
         if (!evicted) return std::unexpected(evicted.error());
         ready = std::max(ready, *evicted);
     }
@@ -160,18 +160,18 @@ FtlResult<Coftl::FreeSlot> Coftl::free_slot(VirtualBlockId vb, VirtualPage page,
     return FreeSlot{slot, ready};
 }
 
-FtlResult<SimTime> Coftl::evict_slot(SlotId slot, SimTime now) {
+FtlResult<SimTime> Coftl::evict_slot(SlotId slot, const Io& io) {
     const auto [vb, page] = shape_.address(cache_.lpn(slot));
-    SimTime done = now;
+    SimTime done = io.when;
     if (cache_.is_dirty(slot)) {
-        const auto written = program_page(vb, block(vb).table, page, cache_.payload(slot), cache_.write_back(slot, now));
+        const auto written = program_page(vb, block(vb).table, page, cache_.payload(slot), cache_.write_back(slot, io));
         if (!written) return written;
         done = *written;
         ++own_.dirty_evictions;
     } else {
         ++own_.clean_evictions;
     }
-    drop_slot(vb, page, now);
+    drop_slot(vb, page, io.when);
     return done;
 }
 
@@ -262,7 +262,7 @@ FtlResult<SimTime> Coftl::do_flush(const Io& io) {
     if (read_only_ && cache_.dirty() + pending_.size() != 0) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, io.when});
     for (const SlotId slot : cache_.list_dirty()) {
         const auto [vb, page] = shape_.address(cache_.lpn(slot));
-        const auto written = program_page(vb, block(vb).table, page, cache_.payload(slot), cache_.write_back(slot, io.when));
+        const auto written = program_page(vb, block(vb).table, page, cache_.payload(slot), cache_.write_back(slot, io));
         if (!written) return written;
         cache_.make_clean(slot, io.when);
     }

@@ -131,14 +131,14 @@ private:
         SimTime ready; ///< what had to leave for it has left
     };
     FtlResult<FreeSlot> free_slot(VirtualBlockId vb, VirtualPage page, bool dirty, const Io& io);
-    FtlResult<SimTime> evict_slot(SlotId slot, SimTime now);
+    FtlResult<SimTime> evict_slot(SlotId slot, const Io& io);
     void drop_slot(VirtualBlockId vb, VirtualPage page, SimTime now);
     FtlError fail(const NandError& error, Lpn lpn);
 
     // coftl_tables.cpp: page tables in and out of RAM
     enum class TableUse : std::uint8_t { read, write, other };
     FtlResult<SimTime> table_of(VirtualBlockId vb, const Io& io, TableUse use);
-    FtlResult<SimTime> evict_table(TableId table, SimTime now);
+    FtlResult<SimTime> evict_table(TableId table, const Io& io);
     FtlResult<SimTime> retire_places(VirtualBlockId vb, TableId table, SimTime now);
     FtlResult<SimTime> load_table(VirtualBlockId vb, TableId table, SimTime now);
     FtlResult<SimTime> settle(VirtualBlockId vb, TableId table, SimTime now);

@@ -46,13 +46,15 @@ public:
     /// When the content is there: a page still on its way from flash.
     [[nodiscard]] SimTime ready(SlotId slot) const { return slot_of(slot).ready; }
     void set_ready(SlotId slot, SimTime at) { slot_of(slot).ready = at; }
-    /// A request's page is in the slot: it is programmed in that name.
+    /// A request's page is in the slot: its stream and queue go with it.
     void set_written(SlotId slot, SimTime ready, const Origin& by) {
         set_ready(slot, ready);
         written_by_[slot.value()] = by;
     }
-    /// How the slot's page is programmed.
-    [[nodiscard]] Io write_back(SlotId slot, SimTime now) const { return {std::max(now, ready(slot)), written_by_[slot.value()]}; }
+    /// How the slot's page is programmed for a request that makes it go.
+    [[nodiscard]] Io write_back(SlotId slot, const Io& io) const {
+        return io.at(std::max(io.when, ready(slot))).with_data_of(written_by_[slot.value()]);
+    }
     [[nodiscard]] std::span<std::byte> payload(SlotId slot) { return {payload_.get() + std::size_t{slot.value()} * payload_bytes_, payload_bytes_}; }
     /// Rank of the least important of the clean (false) or dirty heap among its nodes: 0 = it is the exact minimum. O(n), for measurements.
     [[nodiscard]] std::uint32_t rank_of_root(bool dirty_heap, SimTime now) const;

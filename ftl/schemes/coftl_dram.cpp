@@ -35,7 +35,7 @@ FtlResult<SimTime> Coftl::set_map_bytes(std::uint64_t bytes, SimTime now) {
     tables_.set_limit(static_cast<std::uint32_t>(std::clamp<std::uint64_t>(tables, least_tables, tables_.most())));
     SimTime done = now;
     while (tables_.used() > tables_.limit()) {
-        const auto evicted = evict_table(tables_.least_recently_used(), now);
+        const auto evicted = evict_table(tables_.least_recently_used(), {now, {Cause::map, no_event}});
         if (!evicted) return evicted;
         done = std::max(done, *evicted);
     }

@@ -14,7 +14,7 @@ FtlResult<SimTime> Coftl::table_of(VirtualBlockId vb, const Io& io, TableUse use
     }
     SimTime at = io.when;
     if (!tables_.has_free()) {
-        const auto evicted = evict_table(tables_.least_recently_used(), io.when);
+        const auto evicted = evict_table(tables_.least_recently_used(), io);
         if (!evicted) return evicted;
         at = *evicted;
     }
@@ -33,20 +33,20 @@ FtlResult<SimTime> Coftl::table_of(VirtualBlockId vb, const Io& io, TableUse use
 }
 
 /// The slots that the table names leave with it (X5), dirty ones through flash.
-FtlResult<SimTime> Coftl::evict_table(TableId table, SimTime now) {
+FtlResult<SimTime> Coftl::evict_table(TableId table, const Io& io) {
     const VirtualBlockId vb = tables_.vb(table);
-    SimTime done = now;
+    SimTime done = io.when;
     for (const VirtualPage p : shape_.pages()) {
         if (tables_.slots(table) == 0) break;
         const auto slot = tables_.slot(table, p);
         if (!slot) continue;
         if (cache_.is_dirty(*slot)) {
-            if (read_only_) return std::unexpected(FtlError{FtlErrorKind::read_only, shape_.lpn(vb, p), now});
-            const auto written = program_page(vb, table, p, cache_.payload(*slot), cache_.write_back(*slot, now));
+            if (read_only_) return std::unexpected(FtlError{FtlErrorKind::read_only, shape_.lpn(vb, p), io.when});
+            const auto written = program_page(vb, table, p, cache_.payload(*slot), cache_.write_back(*slot, io));
             if (!written) return written;
             done = std::max(done, *written);
         }
-        drop_slot(vb, p, now);
+        drop_slot(vb, p, io.when);
     }
     const bool has_changed = tables_.is_dirty(table) && !block(vb).committed;
     const std::uint64_t skipped = own_.skipped_page_sets;

@@ -120,7 +120,7 @@ TEST_CASE("counters and event log tell the same, and copies are what collections
     });
 }
 
-TEST_CASE("a page that waited in a buffer is programmed in the name of the request that wrote it", "[ftl][events][scheme]") {
+TEST_CASE("a page that waited in a buffer goes to the flash with its own stream and queue, for the request that waits", "[ftl][events][scheme]") {
     auto base = tiny_config();
     base.dram.write_buffer_bytes = 8 * base.nand.geometry.page_bytes;
     base.ftl.coftl.cache_bytes = 8 * base.nand.geometry.page_bytes;
@@ -128,25 +128,25 @@ TEST_CASE("a page that waited in a buffer is programmed in the name of the reque
         TestDrive<JobRecorder> drive{config};
         drive.recover();
         Random random{3};
+        const auto stream_of = [](std::uint32_t lpn) { return StreamId{static_cast<std::uint16_t>(1 + lpn % 5)}; };
+        const auto queue_of = [](std::uint32_t lpn) { return QueueId{static_cast<std::uint16_t>(lpn % 3)}; };
         const std::uint32_t unit = drive.ftl.logical_page_bytes() / sector_bytes;
-        std::map<std::uint32_t, std::set<EventId>> writers; // of each page
-        std::uint64_t looked_at = 0, others = 0;
+        std::uint64_t looked_at = 0;
         for (std::uint32_t i = 0; i < 4 * drive.ftl.logical_pages(); ++i) {
             const auto lpn = static_cast<std::uint32_t>(random.below(drive.ftl.logical_pages()));
-            const auto done = drive.ssd.write(Sector{std::uint64_t{lpn} * unit}, unit, {}, WriteDurability::volatile_ok, drive.now);
+            const HostIo host{drive.now, stream_of(lpn), queue_of(lpn)};
+            const auto done = drive.ssd.write(Sector{std::uint64_t{lpn} * unit}, unit, {}, WriteDurability::volatile_ok, host);
             REQUIRE(done);
             drive.now = std::max(drive.now, *done);
-            writers[lpn].insert(drive.log.requests.back());
             for (const NandOpEvent& o : drive.log.operations) {
                 if (o.op != NandOp::program || o.origin.cause != Cause::user || !o.lpn) continue;
                 ++looked_at;
-                bool own = false; // a mapping unit of several pages tells the page's own number, or its unit's
-                for (const auto& [page, by] : writers) own = own || (page == o.lpn->value() && by.contains(o.origin.parent));
-                if (!own) ++others;
+                CHECK(o.origin.stream == stream_of(o.lpn->value()));
+                CHECK(o.origin.queue == queue_of(o.lpn->value()));
+                CHECK(o.origin.parent == drive.log.requests.back());
             }
             drive.log.operations.clear();
         }
         CHECK(looked_at > drive.ftl.logical_pages());
-        CHECK(others == 0);
     });
 }
