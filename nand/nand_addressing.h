@@ -24,7 +24,7 @@ public:
     virtual std::expected<CopiedPage, NandError> copy(Ppn from, Ppn to, std::optional<std::uint32_t> scheme_word, const Io& io) = 0;
     virtual CopiedRun copy_run(Ppn from, Ppn to, std::uint32_t pages, const Io& io) = 0;
     virtual Done erase(BlockId block, const Io& io) = 0;
-    // Of a pair that NandOperations has found allowed; a two-plane program is program().
+    // Of a pair that NandArray has found allowed; a two-plane program is program().
     virtual Done read_two_plane(std::span<const PageRead, 2> pages, const Io& io) = 0;
     virtual Done erase_two_plane(std::span<const BlockId, 2> blocks, const Io& io) = 0;
     virtual Done mark_bad(BlockId block, SimTime now) = 0;

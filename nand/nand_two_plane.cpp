@@ -38,22 +38,22 @@ NandArray::Result joined(NandArray::Result one, const NandArray::Result& other) 
 
 } // namespace
 
-NandOperations::Result NandOperations::program_two_plane(std::span<const PageProgram, 2> pages, const Io& io) {
-    check_pair(self(), pages[0].page, pages[1].page);
-    ++self().impl_->counters.two_plane_programs;
-    return self().addressing_.program(pages, io);
+NandArray::Result NandArray::program_two_plane(std::span<const PageProgram, 2> pages, const Io& io) {
+    check_pair(*this, pages[0].page, pages[1].page);
+    ++impl_->counters.two_plane_programs;
+    return addressing_.program(pages, io);
 }
 
-NandOperations::Result NandOperations::read_two_plane(std::span<const PageRead, 2> pages, const Io& io) {
-    check_pair(self(), pages[0].page, pages[1].page);
-    ++self().impl_->counters.two_plane_reads;
-    return self().addressing_.read_two_plane(pages, io);
+NandArray::Result NandArray::read_two_plane(std::span<const PageRead, 2> pages, const Io& io) {
+    check_pair(*this, pages[0].page, pages[1].page);
+    ++impl_->counters.two_plane_reads;
+    return addressing_.read_two_plane(pages, io);
 }
 
-NandOperations::Result NandOperations::erase_two_plane(std::span<const BlockId, 2> blocks, const Io& io) {
-    check_pair(self(), blocks[0], blocks[1]);
-    ++self().impl_->counters.two_plane_erases;
-    return self().addressing_.erase_two_plane(blocks, io);
+NandArray::Result NandArray::erase_two_plane(std::span<const BlockId, 2> blocks, const Io& io) {
+    check_pair(*this, blocks[0], blocks[1]);
+    ++impl_->counters.two_plane_erases;
+    return addressing_.erase_two_plane(blocks, io);
 }
 
 NandArray::Impl::Done NandArray::Impl::read_two_plane(std::span<const PageRead, 2> pages, const Io& io) {
