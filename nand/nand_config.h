@@ -39,8 +39,8 @@ struct NandOptions {
     bool bus_held_while_sensing = false; ///< MC2, RN: the channel manager polls, so that the bus is busy from the command to the data
     std::uint32_t erase_suspends = 0;    ///< how many reads of the host may suspend one erase; each erase is given time for so many
     std::uint32_t program_suspends = 0;  ///< the same for a program that no host waits for
-    bool two_plane = false;    ///< CO12: two-plane commands: the same block, or page, of a pair of planes as one command
-    bool paired_pages = false; ///< T6: a cut program damages the pages that share its cells; those that must survive are backed up (C5)
+    bool two_plane = false;              ///< CO12: two-plane commands: the same block, or page, of a pair of planes as one command
+    bool paired_pages = false;           ///< T6: a cut program damages the pages that share its cells; those that must survive are backed up (C5)
     friend bool operator==(const NandOptions&, const NandOptions&) = default;
 };
 
