@@ -13,7 +13,7 @@ namespace flashlab {
 
 [[nodiscard]] std::string shown_run(OutputFormat format, const Json& report);
 
-/// "4.09 flash pages for each page of the host: 0.82 for itself, 3.13 for collections, 0.13 for the map". Empty where nothing was written.
+/// "4.09 pages programmed for each page that the host wrote: 0.82 for itself, 3.13 for copies of collections". Empty where nothing was written.
 [[nodiscard]] std::string amplification_in_words(const Json& report);
 
 } // namespace flashlab

@@ -19,6 +19,13 @@ struct ControlledDevice {
         control.emplace(work / "device", *opened, *mount, faults, persistence, opened->device().ready_at(), [this] { ++samples; });
     }
     Json ask(const std::string& request) { return *Json::parse(control->answer(request)); }
+    /// A file with data that nobody has synced.
+    void write_file(FileSystem& fs, SimTime now) {
+        const auto file = fs.make_node(call_at(now), root_ino, "f", 0100644, 0);
+        REQUIRE(file.has_value());
+        const std::vector<std::byte> data(9000, std::byte{7});
+        REQUIRE(fs.write(call_at(now), file->value.ino, 0, data).has_value());
+    }
     std::size_t rules_in_force() { return ask(R"({"cmd":"fault","do":"list"})")["faults"].items().size(); }
 
     TemporaryDirectory work;
@@ -58,10 +65,7 @@ TEST_CASE("smart tells the bytes that programs wrote and that are not yet on the
     CHECK(unsynced() == 0);
     FileSystem& fs = device.opened->device().fs();
     const SimTime now = device.opened->device().ready_at();
-    const auto file = fs.make_node(call_at(now), root_ino, "f", 0100644, 0);
-    REQUIRE(file.has_value());
-    const std::vector<std::byte> data(9000, std::byte{7});
-    REQUIRE(fs.write(call_at(now), file->value.ino, 0, data).has_value());
+    device.write_file(fs, now);
     CHECK(unsynced() >= 9000);
     CHECK(device.ask(R"({"cmd":"flush_log"})")["unsynced_bytes"].number() == unsynced()); // report and query say it, too
     REQUIRE(sync_all(fs, now).has_value());
@@ -114,10 +118,7 @@ TEST_CASE("a fault of the host's image strikes the device's next write, and none
         if (is_cleared) (void)device.ask(R"({"cmd":"fault","do":"clear"})");
         FileSystem& fs = device.opened->device().fs();
         const SimTime now = device.opened->device().ready_at();
-        const auto file = fs.make_node(call_at(now), root_ino, "f", 0100644, 0);
-        REQUIRE(file.has_value());
-        const std::vector<std::byte> data(9000, std::byte{7});
-        REQUIRE(fs.write(call_at(now), file->value.ino, 0, data).has_value());
+        device.write_file(fs, now);
         CHECK(sync_all(fs, now).has_value() == is_cleared);
         CHECK((device.opened->host_errno() == EIO) == !is_cleared);
         device.opened->abandon();
