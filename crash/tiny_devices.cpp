@@ -6,6 +6,8 @@
 #include <fmt/ranges.h>
 
 #include "ftl/make_ftl.h"
+#include "ftl/schemes/coftl.h"
+#include "ftl/schemes/merge_plan.h"
 
 namespace flashlab {
 
@@ -77,13 +79,13 @@ std::expected<SsdConfig, std::string> shaped(const std::string& shape) {
         return c;
     }
     if (shape == "mirror") {
-        c.ftl.coftl.mirrored_log = true;
+        c.ftl.options.set(coftl_option::mirrored_log, true);
         return c;
     }
     if (shape == "turns") {
         g.channels = 2;
         g.planes_per_die = 1;
-        c.ftl.interleaving = 2;
+        c.ftl.options.set(merge_option::interleaving, 2);
         return c;
     }
     return std::unexpected(fmt::format("there is no tiny device of shape '{}'; there are: {}", shape, fmt::join(tiny_shapes(), ", ")));
@@ -117,7 +119,7 @@ std::expected<SsdConfig, std::string> tiny_device(const std::string& name, const
     if (const auto only = std::ranges::find(special, shape, &std::pair<std::string_view, std::string_view>::first); only != std::end(special)) {
         const auto known = find_scheme(scheme);
         if (!known) return std::unexpected(known.error());
-        if (std::ranges::find((*known)->keys, only->second) == (*known)->keys.end())
+        if (!(*known)->has_key(only->second))
             return std::unexpected(fmt::format("tiny devices of shape '{}' set {}, which {} does not read", shape, only->second, scheme));
     }
     const std::string cell = dash == name.size() ? "" : name.substr(dash + 1);

@@ -47,27 +47,14 @@ struct FtlError {
 template <class T>
 using FtlResult = std::expected<T, FtlError>;
 
+/// What all schemes count. What one counts besides, its entry declares (ftl/counters.h).
 struct FtlCounters {
     std::uint64_t host_pages_read = 0;
     std::uint64_t host_pages_written = 0;
     std::uint64_t host_pages_trimmed = 0;
     std::uint64_t gc_jobs = 0;
     std::uint64_t gc_page_copies = 0;
-    std::uint64_t switch_merges = 0;
-    std::uint64_t partial_merges = 0;
-    std::uint64_t full_merges = 0;
     std::uint64_t retired_blocks = 0;
-    // Schemes whose map lies on flash (DFTL): logical pages looked up, and what that cost.
-    std::uint64_t map_read_hits = 0;
-    std::uint64_t map_read_misses = 0;
-    std::uint64_t map_write_hits = 0;
-    std::uint64_t map_write_misses = 0;
-    std::uint64_t map_evictions = 0;       ///< entries that left the mapping cache for another
-    std::uint64_t map_dirty_evictions = 0; ///< of these: had to be written first
-    std::uint64_t batch_updates = 0;       ///< translation pages written for dirty entries
-    std::uint64_t batch_entries = 0;       ///< dirty entries written by them
-    std::uint64_t translation_reads = 0;
-    std::uint64_t translation_writes = 0; ///< without copies by collections
 };
 
 struct FtlSpace {
@@ -116,6 +103,8 @@ public:
     [[nodiscard]] virtual bool durable_when_answered() const { return false; }
     /// Since this object was made; never decreasing.
     [[nodiscard]] virtual FtlCounters counters() const = 0;
+    /// The scheme itself, where this is a decorator around it: whose counters its entry reads.
+    [[nodiscard]] virtual const Ftl& undecorated() const { return *this; }
     /// Before recover() it says nothing.
     [[nodiscard]] virtual FtlSpace space() const = 0;
     /// Before recover() it says nothing.

@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "ftl/admit_scheme.h"
+#include "ftl/blocks/separation_policies.h"
+#include "ftl/blocks/victim_policies.h"
 #include "ftl/cache/pram_slots.h"
 #include "nand/pair_backup.h"
 
@@ -69,11 +71,35 @@ std::vector<std::string> all_schemes() {
 }
 
 std::expected<const Scheme*, std::string> find_scheme(std::string_view name) {
-    for (const std::span<const Scheme* const> some : {schemes(), std::span<const Scheme* const>{guests()}}) {
-        const auto found = std::ranges::find(some, name, &Scheme::name);
-        if (found != some.end()) return *found;
-    }
+    for (const Scheme* scheme : every_scheme())
+        if (scheme->name == name) return scheme;
     return std::unexpected(fmt::format("unknown ftl.scheme '{}'; there are: {}", name, fmt::join(all_schemes(), ", ")));
+}
+
+std::vector<const Scheme*> every_scheme() {
+    std::vector<const Scheme*> all{schemes().begin(), schemes().end()};
+    all.insert(all.end(), guests().begin(), guests().end());
+    return all;
+}
+
+std::vector<const Option*> declared_options() {
+    std::vector<const Option*> all;
+    const auto add = [&](OptionList list) {
+        for (const Option* option : list)
+            if (std::ranges::find(all, option->key, &Option::key) == all.end()) all.push_back(option);
+    };
+    for (const Scheme* scheme : schemes()) add(scheme->options);
+    for (const VictimPolicyEntry& policy : victim_policies()) add(policy.options);
+    for (const SeparationPolicyEntry& policy : separation_policies()) add(policy.options);
+    for (const Scheme* scheme : guests()) add(scheme->options);
+    return all;
+}
+
+CounterValues own_counters(const Ftl& ftl) {
+    CounterValues values;
+    if (const auto scheme = find_scheme(ftl.name()))
+        for (const Counter& counter : (*scheme)->counters) values.emplace_back(&counter, counter.read(ftl.undecorated()));
+    return values;
 }
 
 namespace {

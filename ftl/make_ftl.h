@@ -13,6 +13,13 @@ namespace flashlab {
 /// Of the list, or admitted (ftl/admit_scheme.h). The error lists those there are.
 [[nodiscard]] std::expected<const Scheme*, std::string> find_scheme(std::string_view name);
 
+/// Those of the list, then the admitted ones.
+[[nodiscard]] std::vector<const Scheme*> every_scheme();
+/// What schemes and policies declare, each option once; those of admitted schemes last.
+[[nodiscard]] std::vector<const Option*> declared_options();
+/// What its scheme counts besides FtlCounters.
+[[nodiscard]] CounterValues own_counters(const Ftl& ftl);
+
 /// `geometry` is that of the chips; the scheme plans for what the array shows of it (config.nand.striping).
 [[nodiscard]] std::expected<FtlPlan, std::string> plan_ftl(const SsdConfig& config, const Geometry& geometry);
 

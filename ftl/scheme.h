@@ -7,6 +7,7 @@
 /// Power cut  Keeps nothing.
 #pragma once
 
+#include <algorithm>
 #include <expected>
 #include <memory>
 #include <span>
@@ -14,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ftl/counters.h"
 #include "ftl/ftl.h"
 #include "ftl/ssd_config.h"
 #include "ftl/write_memory.h"
@@ -53,6 +55,12 @@ struct Scheme {
     /// The configuration keys that this scheme reads and some other scheme does not. A key that no scheme lists is everybody's. A listed
     /// key does nothing with a scheme that does not list it, and is refused where a user asks for it.
     std::span<const std::string_view> keys;
+    /// Its own, and those that it shares with some other schemes: keys like these, declared by who reads them (ftl/options.h).
+    OptionList options{};
+    [[nodiscard]] bool has_key(std::string_view key) const {
+        return std::ranges::find(keys, key) != keys.end() || std::ranges::find(options, key, &Option::key) != options.end();
+    }
+    std::span<const Counter> counters{}; ///< that it counts besides FtlCounters
     std::expected<FtlPlan, std::string> (*plan)(const SsdConfig& config, const Geometry& geometry);
     std::expected<std::unique_ptr<Ftl>, std::string> (*make)(const FtlParts& parts);
     /// Null: nothing is known, the ageing of a drive writes every write (ftl/write_memory.h). `ftl` is what make() has made, recovered and empty.

@@ -5,40 +5,26 @@
 #include <cstdint>
 #include <string>
 
+#include "ftl/options.h"
 #include "nand/nand_config.h"
 #include "pram/pram.h"
 
 namespace flashlab {
 
-/// Of the scheme coftl only.
-struct CoftlOptions {
-    std::uint64_t cache_bytes = 16u << 20; ///< data cache, in slots of a virtual page; 0 = none
-    std::uint32_t cached_tables = 1024;    ///< virtual page tables in RAM
-    std::uint32_t free_sets = 0;           ///< CO9: N, kept free and listed in a log version; 0 = min(256, half of the spare sets)
-    std::uint32_t swap_sets = 0;           ///< CO8: block sets for page tables that leave RAM before their set is full; 0 = none
-    bool mirrored_log = false;             ///< CO9: the versions of the virtual block table and the free list are written twice, on other planes
-    std::uint32_t wear_period = 32;        ///< CO11: one set that nobody rewrites is reclaimed after so many erased ones; 0 = never
-};
-
+/// What all translation layers have, or those on ftl/blocks; what a scheme or policy has besides is in `options`.
 struct FtlConfig {
     std::string scheme = "hftl";
     std::uint32_t mapping_unit_pages = 1; ///< HY9: 1, 2 or 4 physical pages a logical page
     std::uint32_t striping = 1;           ///< MC3: S
-    std::uint32_t interleaving = 1;       ///< MC4: log_block, block_map: neighbouring pages go to so many channels (striped ones) in turn
     std::string allocation = "CWDP";      ///< which units neighbouring pages take, the fastest first: blocks/allocation.h
     std::uint32_t groups = 0;             ///< 0 = as many as keep 64 blocks each
     std::uint32_t reserved_permille = 50; ///< HY7: blocks outside the logical space, of all good blocks (raised to 4 blocks a group)
-    std::uint32_t log_blocks = 0;         ///< block-mapping schemes; 0 = what the reserve allows (ftl/schemes/merge_plan.h)
     std::string victim = "greedy";        ///< which full block is collected: blocks/victim_policies.def
     std::string separation = "none";      ///< which pages share superblocks: blocks/separation_policies.def
-    std::uint32_t checkpoint_blocks = 0;  ///< schemes without PRAM: blocks opened between checkpoints; 0 = checkpoints are 1 % of the writes
-    CoftlOptions coftl;
-    std::uint64_t mapping_cache_bytes = 0; ///< dftl: DRAM for mapping entries; 0 = a 32nd of the map
-    std::uint32_t mapping_entry_bytes = 8; ///< dftl: DRAM that one of them takes
-    bool fetch_on_write_miss = false;      ///< dftl: a write whose entry is not cached reads its translation page first (Gupta et al.)
-    std::uint32_t wear_threshold = 0;      ///< erases by which a block may lag behind the mean before its data move; 0 = no wear levelling
-    bool moving_ring = false;              ///< the ring of checkpoints and journal moves to less worn blocks when wear is levelled; coftl's stays
-    std::uint32_t gc_slice_us = 2000;      ///< background copies are issued in slices of at most this much of one plane
+    std::uint32_t wear_threshold = 0;     ///< erases by which a block may lag behind the mean before its data move; 0 = no wear levelling
+    bool moving_ring = false;             ///< the ring of checkpoints and journal moves to less worn blocks when wear is levelled; coftl's stays
+    std::uint32_t gc_slice_us = 2000;     ///< background copies are issued in slices of at most this much of one plane
+    OptionSet options;                    ///< that a scheme or a policy declares
 };
 
 struct HostLinkConfig {
@@ -48,7 +34,7 @@ struct HostLinkConfig {
     Duration controller_request{0};  ///< controller CPU for each request, after the link; serial
 };
 
-/// The drive's DRAM: write buffer and mapping cache share it, or each has its own size (here and in FtlConfig).
+/// The drive's DRAM: write buffer and mapping cache share it, or each has its own size (here and in the scheme's options).
 struct DramConfig {
     std::uint64_t size_bytes = 0;                  ///< budget of both; 0 = no limit, and no partition
     std::string partition = "curve";               ///< of the budget, where there is one: curve, ghost, static, or none (sizes as given)

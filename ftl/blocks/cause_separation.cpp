@@ -10,7 +10,8 @@ std::uint32_t CauseSeparation::stream_of_copy(Lpn) const { return 1; }
 
 const SeparationPolicyEntry& cause_separation() {
     static constexpr SeparationPolicyEntry entry{
-        "cause", CauseSeparation::streams, [](std::uint32_t) -> std::unique_ptr<SeparationPolicy> { return std::make_unique<CauseSeparation>(); }};
+        "cause", CauseSeparation::streams,
+        [](const OptionSet&, std::uint32_t) -> std::unique_ptr<SeparationPolicy> { return std::make_unique<CauseSeparation>(); }};
     return entry;
 }
 

@@ -20,8 +20,8 @@ std::optional<Victim> CostBenefitVictim::choose(const FullBlocks& full, PlaneId 
 }
 
 const VictimPolicyEntry& cost_benefit_victim() {
-    static constexpr VictimPolicyEntry entry{"cost-benefit",
-                                             [](std::uint64_t) -> std::unique_ptr<VictimPolicy> { return std::make_unique<CostBenefitVictim>(); }};
+    static constexpr VictimPolicyEntry entry{
+        "cost-benefit", [](const OptionSet&, std::uint64_t) -> std::unique_ptr<VictimPolicy> { return std::make_unique<CostBenefitVictim>(); }};
     return entry;
 }
 

@@ -26,8 +26,9 @@ std::optional<Victim> DChoicesVictim::choose(const FullBlocks& full, PlaneId pla
 }
 
 const VictimPolicyEntry& d_choices_victim() {
-    static constexpr VictimPolicyEntry entry{
-        "d-choices", [](std::uint64_t seed) -> std::unique_ptr<VictimPolicy> { return std::make_unique<DChoicesVictim>(10, seed); }};
+    static constexpr VictimPolicyEntry entry{"d-choices", [](const OptionSet&, std::uint64_t seed) -> std::unique_ptr<VictimPolicy> {
+                                                 return std::make_unique<DChoicesVictim>(10, seed);
+                                             }};
     return entry;
 }
 

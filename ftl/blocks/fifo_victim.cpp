@@ -12,7 +12,8 @@ std::optional<Victim> FifoVictim::choose(const FullBlocks& full, PlaneId plane) 
 }
 
 const VictimPolicyEntry& fifo_victim() {
-    static constexpr VictimPolicyEntry entry{"fifo", [](std::uint64_t) -> std::unique_ptr<VictimPolicy> { return std::make_unique<FifoVictim>(); }};
+    static constexpr VictimPolicyEntry entry{
+        "fifo", [](const OptionSet&, std::uint64_t) -> std::unique_ptr<VictimPolicy> { return std::make_unique<FifoVictim>(); }};
     return entry;
 }
 

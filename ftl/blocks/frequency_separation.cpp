@@ -34,7 +34,7 @@ void FrequencySeparation::halve() {
 const SeparationPolicyEntry& frequency_separation() {
     static constexpr SeparationPolicyEntry entry{
         "frequency", FrequencySeparation::streams,
-        [](std::uint32_t pages) -> std::unique_ptr<SeparationPolicy> { return std::make_unique<FrequencySeparation>(pages); },
+        [](const OptionSet&, std::uint32_t pages) -> std::unique_ptr<SeparationPolicy> { return std::make_unique<FrequencySeparation>(pages); },
         "cost-benefit"}; // greedy waits until cold blocks hold as few valid pages as hot ones: then their spare lies idle, and little is gained
     return entry;
 }

@@ -11,8 +11,8 @@ std::optional<Victim> GreedyVictim::choose(const FullBlocks& full, PlaneId plane
 }
 
 const VictimPolicyEntry& greedy_victim() {
-    static constexpr VictimPolicyEntry entry{"greedy",
-                                             [](std::uint64_t) -> std::unique_ptr<VictimPolicy> { return std::make_unique<GreedyVictim>(); }};
+    static constexpr VictimPolicyEntry entry{
+        "greedy", [](const OptionSet&, std::uint64_t) -> std::unique_ptr<VictimPolicy> { return std::make_unique<GreedyVictim>(); }};
     return entry;
 }
 

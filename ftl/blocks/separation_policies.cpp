@@ -10,7 +10,7 @@ namespace flashlab {
 #undef SEPARATION
 
 std::span<const SeparationPolicyEntry> separation_policies() {
-    constexpr auto one_stream = [](std::uint32_t) -> std::unique_ptr<SeparationPolicy> { return nullptr; };
+    constexpr auto one_stream = [](const OptionSet&, std::uint32_t) -> std::unique_ptr<SeparationPolicy> { return nullptr; };
     // clang-format off
     static const std::array all{
         SeparationPolicyEntry{"none", 1, one_stream},

@@ -8,14 +8,16 @@
 #include <vector>
 
 #include "ftl/blocks/separation_policy.h"
+#include "ftl/options.h"
 
 namespace flashlab {
 
 struct SeparationPolicyEntry {
     std::string_view name;
     std::uint32_t streams = 1;
-    std::unique_ptr<SeparationPolicy> (*make)(std::uint32_t logical_pages); ///< null where there is but one stream
+    std::unique_ptr<SeparationPolicy> (*make)(const OptionSet& options, std::uint32_t logical_pages); ///< null where there is but one stream
     std::string_view victim{}; ///< the ftl.victim of a drive for which nobody names one; empty: as without separation
+    OptionList options{};      ///< its own
 };
 /// In the order of the documentation.
 [[nodiscard]] std::span<const SeparationPolicyEntry> separation_policies();

@@ -19,9 +19,9 @@ std::span<const VictimPolicyEntry> victim_policies() {
     return all;
 }
 
-std::unique_ptr<VictimPolicy> make_victim_policy(std::string_view name, std::uint64_t seed) {
+std::unique_ptr<VictimPolicy> make_victim_policy(std::string_view name, const OptionSet& options, std::uint64_t seed) {
     for (const VictimPolicyEntry& entry : victim_policies())
-        if (entry.name == name) return entry.make(seed);
+        if (entry.name == name) return entry.make(options, seed);
     return nullptr;
 }
 

@@ -7,16 +7,18 @@
 #include <string_view>
 
 #include "ftl/blocks/victim_policy.h"
+#include "ftl/options.h"
 
 namespace flashlab {
 
 struct VictimPolicyEntry {
     std::string_view name;
-    std::unique_ptr<VictimPolicy> (*make)(std::uint64_t seed);
+    std::unique_ptr<VictimPolicy> (*make)(const OptionSet& options, std::uint64_t seed);
+    OptionList options{}; ///< its own
 };
 /// In the order of the documentation.
 [[nodiscard]] std::span<const VictimPolicyEntry> victim_policies();
 /// Null when there is none of that name.
-[[nodiscard]] std::unique_ptr<VictimPolicy> make_victim_policy(std::string_view name, std::uint64_t seed);
+[[nodiscard]] std::unique_ptr<VictimPolicy> make_victim_policy(std::string_view name, const OptionSet& options, std::uint64_t seed);
 
 } // namespace flashlab

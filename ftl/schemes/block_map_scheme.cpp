@@ -18,7 +18,9 @@ constexpr MergeKind kind{
 const Scheme& block_map_scheme() {
     static constexpr Scheme scheme{.name = kind.name,
                                    .idea = "block map alone: an overwrite rewrites its block (the baseline BL)",
-                                   .keys = interleaving_keys,
+                                   .keys = merge_keys,
+                                   .options = interleaving_options,
+                                   .counters = merge_counters,
                                    .plan = [](const SsdConfig& config, const Geometry& geometry) { return plan_of(kind, config, geometry); },
                                    .make = [](const FtlParts& parts) { return make_of<BlockMapFtl>(kind, parts); },
                                    .write_memory = turnover_of_logs};

@@ -261,7 +261,6 @@ FtlResult<SimTime> Coftl::merge(VirtualBlockId vb, TableId table, SimTime now, C
         }
         tables_.set_dirty(table, true);
         ++own_.merges;
-        ++counters_.full_merges;
         counters_.gc_page_copies += std::uint64_t{valid} * config_.width;
         const BlockId first_old = sets_.block(old_sets.front(), 0);
         const SimTime start = now;

@@ -23,7 +23,7 @@ MetaArea log_area(const SsdConfig& config, const Geometry& g) {
 /// The first sets are the swap area: whole ones, so that it is erased like everything else.
 std::vector<BlockId> swap_area(const SsdConfig& config, const BlockSets& sets) {
     std::vector<BlockId> area;
-    for (std::uint32_t s = 0; s < config.ftl.coftl.swap_sets; ++s)
+    for (std::uint32_t s = 0; s < config.ftl.options[coftl_option::swap_sets]; ++s)
         for (const BlockId block : sets.blocks(SetId{s})) area.push_back(block);
     return area;
 }
@@ -42,7 +42,7 @@ struct Logs {
 
 Logs logs_of(const SsdConfig& config, const Geometry& g) {
     Logs logs{log_area(config, g), std::nullopt};
-    if (config.ftl.coftl.mirrored_log) logs.mirror = plan_mirror_area(config.nand, g, logs.log);
+    if (config.ftl.options[coftl_option::mirrored_log]) logs.mirror = plan_mirror_area(config.nand, g, logs.log);
     return logs;
 }
 
@@ -57,21 +57,24 @@ Parts parts_of(const SsdConfig& config, const Geometry& g) {
     Logs logs = logs_of(config, g);
     std::vector<BlockId> aside = logs.blocks();
     BlockSets all{config.nand, g, config.ftl.striping, aside};
-    if (config.ftl.coftl.swap_sets == 0 || config.ftl.coftl.swap_sets >= all.count()) return {std::move(logs), {}, std::move(all)};
+    if (config.ftl.options[coftl_option::swap_sets] == 0 || config.ftl.options[coftl_option::swap_sets] >= all.count())
+        return {std::move(logs), {}, std::move(all)};
     std::vector<BlockId> swap = swap_area(config, all);
     aside.insert(aside.end(), swap.begin(), swap.end());
     return {std::move(logs), std::move(swap), BlockSets{config.nand, g, config.ftl.striping, aside}};
 }
 
 std::uint32_t free_sets_of(const SsdConfig& config, std::uint32_t spare) {
-    if (config.ftl.coftl.free_sets != 0) return std::clamp(config.ftl.coftl.free_sets, Coftl::least_spare_sets, spare);
+    if (config.ftl.options[coftl_option::free_sets] != 0)
+        return std::clamp(config.ftl.options[coftl_option::free_sets], Coftl::least_spare_sets, spare);
     return std::max(Coftl::least_spare_sets, std::min(256u, spare / 2));
 }
 
 /// Of the data cache. With a partitioned DRAM the buffer of the drive stands in for it.
 std::uint32_t cache_slots_of(const SsdConfig& config, const FtlPlan& plan) {
     if (config.dram.is_partitioned()) return 0;
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(config.ftl.coftl.cache_bytes / plan.logical_page_bytes, plan.logical_pages));
+    return static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(config.ftl.options[coftl_option::cache_bytes] / plan.logical_page_bytes, plan.logical_pages));
 }
 
 std::expected<FtlPlan, std::string> plan_coftl(const SsdConfig& config, const Geometry& g) {
@@ -103,13 +106,13 @@ std::expected<FtlPlan, std::string> plan_coftl(const SsdConfig& config, const Ge
                                            "them in a block",
                                            CoftlShape::pages_of(g.pages_per_block()), CoftlSummary::bytes(CoftlShape::pages_of(g.pages_per_block())),
                                            g.page_bytes()));
-    if (f.coftl.swap_sets == 1 || std::uint64_t{f.coftl.swap_sets} * f.striping >= g.blocks() / 2)
-        return std::unexpected(
-            fmt::format("coftl.swap_sets is {}: 0 for none, else at least 2 (one is kept empty) and less than half of all", f.coftl.swap_sets));
+    if (f.options[coftl_option::swap_sets] == 1 || std::uint64_t{f.options[coftl_option::swap_sets]} * f.striping >= g.blocks() / 2)
+        return std::unexpected(fmt::format("coftl.swap_sets is {}: 0 for none, else at least 2 (one is kept empty) and less than half of all",
+                                           f.options[coftl_option::swap_sets]));
     const Logs logs = logs_of(config, g);
     const std::vector<BlockId> aside = logs.blocks();
     const std::uint32_t all_sets = BlockSets::count_of(config.nand, g, f.striping, aside);
-    const std::uint32_t sets = all_sets - std::min(all_sets, f.coftl.swap_sets);
+    const std::uint32_t sets = all_sets - std::min(all_sets, f.options[coftl_option::swap_sets]);
     const std::uint32_t least = Coftl::least_spare_sets + 1;
     if (!logs.fit() || sets < 2 * least)
         return std::unexpected(fmt::format("{} good blocks make {} sets of {} beside the {}: use more blocks or a smaller ftl.striping",
@@ -123,7 +126,7 @@ std::expected<FtlPlan, std::string> plan_coftl(const SsdConfig& config, const Ge
     if (spare_sets > asked) plan.warnings.push_back(fmt::format("reserved block sets raised from {} to {}: merges need them", asked, spare_sets));
     plan.spare_blocks = spare_sets * f.striping;
     plan.effective_spare_blocks = (spare_sets - free_sets_of(config, spare_sets)) * f.striping;
-    plan.meta_blocks = static_cast<std::uint32_t>(aside.size()) + f.coftl.swap_sets * f.striping;
+    plan.meta_blocks = static_cast<std::uint32_t>(aside.size()) + f.options[coftl_option::swap_sets] * f.striping;
     plan.logical_pages = (sets - spare_sets) * (CoftlShape::pages_of(g.pages_per_block()));
     if (plan.logical_page_bytes > 4096)
         plan.warnings.push_back(fmt::format("a virtual page has {} KiB: smaller writes are merged in the cache, or read, changed and written whole",
@@ -143,13 +146,13 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_coftl(const FtlParts& part
     coftl.virtual_blocks = parts.plan.logical_pages / (CoftlShape::pages_of(g.pages_per_block()));
     coftl.free_sets = free_sets_of(config, sets.count() - coftl.virtual_blocks);
     coftl.cache_slots = cache_slots_of(config, parts.plan);
-    coftl.cached_tables = std::clamp(config.ftl.coftl.cached_tables, 1u, coftl.virtual_blocks);
+    coftl.cached_tables = std::clamp(config.ftl.options[coftl_option::cached_tables], 1u, coftl.virtual_blocks);
     if (config.dram.is_partitioned()) { // page tables may have all of it
         const std::uint64_t tables =
             config.dram.size_bytes / (std::uint64_t{CoftlShape::pages_of(g.pages_per_block())} * Coftl::device_bytes_per_place);
         coftl.cached_tables = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(tables, 1, coftl.virtual_blocks));
     }
-    coftl.wear_period = config.ftl.coftl.wear_period;
+    coftl.wear_period = config.ftl.options[coftl_option::wear_period];
     coftl.swap_area = std::move(swap);
     coftl.mirror = std::move(logs.mirror);
     return std::make_unique<Coftl>(coftl, parts.array, std::move(sets), std::move(logs.log), parts.events);
@@ -160,10 +163,13 @@ WriteMemory memory_of_coftl(const SsdConfig& config, const FtlPlan& plan, const 
     return {WriteMemory::Kind::turnover, 16 * std::uint64_t{ftl.space().spare_blocks} + 4 * std::uint64_t{cache_slots_of(config, plan)} + 64};
 }
 
-std::uint64_t dram_of_coftl(const SsdConfig& config) { return config.ftl.coftl.cache_bytes; }
+std::uint64_t dram_of_coftl(const SsdConfig& config) { return config.ftl.options[coftl_option::cache_bytes]; }
 
-constexpr std::array<std::string_view, 7> keys{"coftl.cache_bytes", "coftl.cached_tables", "coftl.free_sets", "coftl.swap_sets",
-                                               "coftl.wear_period", "coftl.mirrored_log",  "nand.two_plane"};
+constexpr std::array<std::string_view, 1> keys{"nand.two_plane"};
+constexpr std::array<const Option*, 6> options{&coftl_option::cache_bytes, &coftl_option::cached_tables, &coftl_option::free_sets,
+                                               &coftl_option::swap_sets,   &coftl_option::mirrored_log,  &coftl_option::wear_period};
+constexpr std::array counters{Counter{"full_merges", "merges", "Chains whose valid pages were copied into a new block set.",
+                                      [](const Ftl& ftl) { return dynamic_cast<const Coftl&>(ftl).coftl_counters().merges; }, true}};
 
 } // namespace
 
@@ -171,6 +177,8 @@ const Scheme& coftl_scheme() {
     static constexpr Scheme scheme{.name = "coftl",
                                    .idea = "chains of striped block sets behind a cache of large pages (Chang et al.)",
                                    .keys = keys,
+                                   .options = options,
+                                   .counters = counters,
                                    .plan = plan_coftl,
                                    .make = make_coftl,
                                    .write_memory = memory_of_coftl,

@@ -30,9 +30,44 @@
 #include "ftl/cache/mapping_space.h"
 #include "ftl/cache/running_mean.h"
 #include "ftl/cache/unit_costs.h"
+#include "ftl/options.h"
 #include "ftl/recovery/page_journal.h"
 
 namespace flashlab {
+
+namespace dftl_option {
+inline constexpr OptionOf<std::uint64_t> mapping_cache_bytes{{.key = "ftl.mapping_cache_bytes",
+                                                              .help = "dftl: DRAM for mapping entries; 0: a 32nd of the map.",
+                                                              .max = std::uint64_t{1} << 34,
+                                                              .is_size = true,
+                                                              .behind = "ftl.checkpoint_blocks"}};
+inline constexpr OptionOf<std::uint32_t> mapping_entry_bytes{
+    {.key = "ftl.mapping_entry_bytes",
+     .help = "dftl: DRAM that a mapping entry takes: 8, logical and physical page number; 16 with the links of the LRU list.",
+     .initial = 8,
+     .min = 4,
+     .max = 64,
+     .behind = "ftl.mapping_cache_bytes"}};
+inline constexpr OptionOf<bool> fetch_on_write_miss{
+    {.key = "dftl.fetch_on_write_miss",
+     .help = "1: a write whose mapping entry is not cached reads its translation page first, once for a request, as Gupta et al. have it; 0: it "
+             "makes a dirty entry (Shim et al.).",
+     .phase = OptionPhase::mount,
+     .max = 1}};
+} // namespace dftl_option
+
+struct DftlCounters {
+    std::uint64_t map_read_hits = 0; ///< logical pages looked up
+    std::uint64_t map_read_misses = 0;
+    std::uint64_t map_write_hits = 0;
+    std::uint64_t map_write_misses = 0;
+    std::uint64_t map_evictions = 0;       ///< entries that left the mapping cache for another
+    std::uint64_t map_dirty_evictions = 0; ///< of these: had to be written first
+    std::uint64_t batch_updates = 0;       ///< translation pages written for dirty entries
+    std::uint64_t batch_entries = 0;       ///< dirty entries written by them
+    std::uint64_t translation_reads = 0;
+    std::uint64_t translation_writes = 0; ///< without copies by collections
+};
 
 /// The cached mapping table: how many entries, and what one takes of the drive's DRAM.
 struct CachedEntries {
@@ -51,6 +86,7 @@ public:
 
     std::string_view name() const override { return "dftl"; }
     FtlCounters counters() const override;
+    [[nodiscard]] const DftlCounters& dftl_counters() const { return counted_; }
     FtlSpace space() const override;
     [[nodiscard]] const MappingCache& cache() const { return cache_; }
 
@@ -145,6 +181,7 @@ private:
     PageJournal journal_;
     UnitReader reader_;
     FtlCounters counters_;
+    DftlCounters counted_;
     std::vector<std::byte> page_;        ///< a translation page, for program and recovery
     ZeroedVector<std::byte> checkpoint_; ///< as long as one; written where payload is kept
     SimTime programmed_at_ = sim_start;  ///< end of the last program that the map names
@@ -161,7 +198,7 @@ private:
     std::optional<ReuseCurve> curve_;           ///< of cached entries
     Collected collected_[2];                    ///< by frontier
     RunningMean batch_;                         ///< entries of a batch update
-    FtlCounters profit_seen_;                   ///< counters_ at the last call of profit_factors()
+    DftlCounters profit_seen_;                  ///< counted_ at the last call of profit_factors()
     std::uint64_t looked_up_pages_ = 0;         ///< translation pages read for the host's reads since then
     double read_misses_ = 0, write_misses_ = 0; ///< ratios, of the last interval that had any
 };

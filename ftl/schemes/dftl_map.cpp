@@ -15,10 +15,10 @@ FtlResult<SimTime> Dftl::look_up(Lpn first, std::uint32_t pages, const Io& io) {
     for (std::uint32_t l = first.value(); l < first.value() + pages; ++l) {
         const Lpn lpn{l};
         if (cache_.use(lpn)) {
-            ++counters_.map_read_hits;
+            ++counted_.map_read_hits;
             continue;
         }
-        ++counters_.map_read_misses;
+        ++counted_.map_read_misses;
         const std::uint32_t page = page_of(lpn);
         if (gtd_[page] == unmapped) continue; // the directory itself says that nothing is there
         if (ghost_) {
@@ -61,11 +61,11 @@ FtlResult<SimTime> Dftl::make_room(std::uint32_t entries, const Io& io) {
         const auto victim = *cache_.coldest();
         if (!victim.is_dirty) {
             evict_entry(victim.lpn);
-            ++counters_.map_evictions;
+            ++counted_.map_evictions;
             continue;
         }
         if (blocks_.is_read_only()) break;
-        ++counters_.map_dirty_evictions;
+        ++counted_.map_dirty_evictions;
         const auto written = batch_update(page_of(victim.lpn), io.at(at));
         if (!written && written.error().kind == FtlErrorKind::no_free_block) break; // above the capacity until a collection has made room
         if (!written) return written;
@@ -83,7 +83,7 @@ FtlResult<SimTime> Dftl::read_translation_page(std::uint32_t page, const Io& io)
         if (!read) return std::unexpected(blocks_.fail(read.error(), Lpn{page * entries_per_page_}));
         done = std::max(done, *read);
     }
-    ++counters_.translation_reads;
+    ++counted_.translation_reads;
     return done;
 }
 
@@ -125,10 +125,10 @@ FtlResult<SimTime> Dftl::batch_update(std::uint32_t page, const Io& io) {
         blocks_.validate(unit);
         gtd_[page] = unit.value() + 1;
         cache_.for_each_dirty_of(page, [this](Lpn lpn, std::uint32_t entry) { on_flash_[lpn.value()] = entry; });
-        ++counters_.batch_updates;
-        counters_.batch_entries += cache_.dirty_of(page);
+        ++counted_.batch_updates;
+        counted_.batch_entries += cache_.dirty_of(page);
         batch_.add(cache_.dirty_of(page));
-        ++counters_.translation_writes;
+        ++counted_.translation_writes;
         cache_.clean(page);
         programmed_at_ = std::max(programmed_at_, placed->end);
         return placed->end;
@@ -169,10 +169,10 @@ void Dftl::evict_entry(Lpn lpn) {
 void Dftl::set_entry(Lpn lpn, std::uint32_t entry) {
     if (curve_) curve_->write(lpn.value());
     if (cache_.use(lpn)) {
-        ++counters_.map_write_hits;
+        ++counted_.map_write_hits;
         cache_.update(lpn, entry);
     } else {
-        ++counters_.map_write_misses;
+        ++counted_.map_write_misses;
         if (ghost_) {
             GhostBitmap::Together alone;
             ghost_->join(alone, lpn.value());

@@ -20,8 +20,8 @@ constexpr std::uint32_t spare_blocks_a_group = 5;
 
 std::uint32_t cached_entries(const SsdConfig& config, const UnitGeometry& units) {
     const std::uint64_t map_bytes = std::uint64_t{units.units()} * 4;
-    const std::uint64_t bytes = config.ftl.mapping_cache_bytes == 0 ? map_bytes / 32 : config.ftl.mapping_cache_bytes;
-    const std::uint64_t entries = bytes / config.ftl.mapping_entry_bytes;
+    const std::uint64_t asked = config.ftl.options[dftl_option::mapping_cache_bytes];
+    const std::uint64_t entries = (asked == 0 ? map_bytes / 32 : asked) / config.ftl.options[dftl_option::mapping_entry_bytes];
     return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(entries, 4, units.units()));
 }
 
@@ -59,7 +59,7 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_dftl(const FtlParts& parts
     const UnitGeometry units{g, parts.config.ftl.mapping_unit_pages};
     PageJournalConfig journal;
     journal.area = meta_area_of(parts.config, g, parts.plan, checkpoint_bytes(parts.config, g));
-    journal.interval_blocks = parts.config.ftl.checkpoint_blocks;
+    journal.interval_blocks = parts.config.ftl.options[page_option::checkpoint_blocks];
     journal.shape = {tag, parts.plan.logical_pages, parts.plan.groups * g.planes_per_die() * g.blocks_per_plane()};
     PageBlocksConfig blocks = page_blocks_config(parts.config, parts.plan);
     blocks.closes_at_once = true;
@@ -67,10 +67,11 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_dftl(const FtlParts& parts
     blocks.frontiers = {data_rule, map_rule};
     blocks.spare_blocks_a_group = spare_blocks_a_group;
     blocks.valid_units_at_most += Dftl::translation_pages(units, parts.plan.logical_pages);
+    const OptionSet& options = parts.config.ftl.options;
     return std::make_unique<Dftl>(
         blocks, journal,
-        CachedEntries{cached_entries(parts.config, units), parts.config.ftl.mapping_entry_bytes, parts.config.ftl.fetch_on_write_miss}, parts.array,
-        parts.events, std::move(*policies));
+        CachedEntries{cached_entries(parts.config, units), options[dftl_option::mapping_entry_bytes], options[dftl_option::fetch_on_write_miss]},
+        parts.array, parts.events, std::move(*policies));
 }
 
 WriteMemory memory_of_dftl(const SsdConfig& config, const FtlPlan& plan, const Geometry& g, const Ftl& ftl) {
@@ -78,26 +79,40 @@ WriteMemory memory_of_dftl(const SsdConfig& config, const FtlPlan& plan, const G
     return page_map_memory(config, plan, g, ftl, 2, 2 * std::uint64_t{pages}); // a translation page and its stale version
 }
 
-std::uint64_t dram_of_dftl(const SsdConfig& config) { return config.dram.is_partitioned() ? 0 : config.ftl.mapping_cache_bytes; }
+std::uint64_t dram_of_dftl(const SsdConfig& config) {
+    return config.dram.is_partitioned() ? 0 : config.ftl.options[dftl_option::mapping_cache_bytes];
+}
 
 /// A mapping cache that grows with the partition must fit in a checkpoint: the drive keeps the size for which its area of checkpoints was made.
 std::expected<void, std::string> settle_dftl(SsdConfig& config, std::span<const std::string> asked) {
     const DramConfig& dram = config.dram;
     if (!dram.is_partitioned()) return {};
-    auto& cache = config.ftl.mapping_cache_bytes;
+    const std::uint64_t cache = config.ftl.options[dftl_option::mapping_cache_bytes];
     if (cache < dram.size_bytes && std::ranges::find(asked, "ftl.mapping_cache_bytes") != asked.end())
         return std::unexpected(
             fmt::format("ftl.mapping_cache_bytes = {} beside dram.partition = {}, which divides dram.size = {} itself: leave it out, or say "
                         "dram.partition=none",
                         cache, dram.partition, dram.size_bytes));
-    cache = std::max(cache, dram.size_bytes);
+    config.ftl.options.set(dftl_option::mapping_cache_bytes, std::max(cache, dram.size_bytes));
     return {};
 }
 
-constexpr std::array<std::string_view, 8> keys{"ftl.allocation",          "ftl.victim",
-                                               "ftl.checkpoint_blocks",   "ftl.moving_ring",
-                                               "ftl.gc_slice_us",         "ftl.mapping_cache_bytes",
-                                               "ftl.mapping_entry_bytes", "dftl.fetch_on_write_miss"};
+constexpr std::array<std::string_view, 4> keys{"ftl.allocation", "ftl.victim", "ftl.moving_ring", "ftl.gc_slice_us"};
+constexpr std::array<const Option*, 4> options{&page_option::checkpoint_blocks, &dftl_option::mapping_cache_bytes, &dftl_option::mapping_entry_bytes,
+                                               &dftl_option::fetch_on_write_miss};
+
+template <std::uint64_t DftlCounters::*member>
+std::uint64_t counted(const Ftl& ftl) {
+    return dynamic_cast<const Dftl&>(ftl).dftl_counters().*member;
+}
+constexpr std::array counters{
+    Counter{"map_read_hits", "entries", "Map entries looked up for reads, found in DRAM.", counted<&DftlCounters::map_read_hits>, true},
+    Counter{"map_read_misses", "entries", "The same, fetched from the flash.", counted<&DftlCounters::map_read_misses>, true},
+    Counter{"map_write_hits", "entries", "Map entries looked up for writes, found in DRAM.", counted<&DftlCounters::map_write_hits>, true},
+    Counter{"map_write_misses", "entries", "The same, not found.", counted<&DftlCounters::map_write_misses>, true},
+    Counter{"translation_reads", "pages", "Translation pages read.", counted<&DftlCounters::translation_reads>, true},
+    Counter{"translation_writes", "pages", "Translation pages written, without copies by collections.", counted<&DftlCounters::translation_writes>,
+            true}};
 
 } // namespace
 
@@ -105,6 +120,8 @@ const Scheme& dftl_scheme() {
     static constexpr Scheme scheme{.name = "dftl",
                                    .idea = "page map on flash, the entries in use cached in DRAM (Gupta et al.)",
                                    .keys = keys,
+                                   .options = options,
+                                   .counters = counters,
                                    .plan = plan_dftl,
                                    .make = make_dftl,
                                    .write_memory = memory_of_dftl,

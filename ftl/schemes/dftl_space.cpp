@@ -56,13 +56,12 @@ ProfitFactors Dftl::profit_factors() {
     const auto ratio = [](std::uint64_t misses, std::uint64_t hits, double before) {
         return misses + hits == 0 ? before : static_cast<double>(misses) / static_cast<double>(misses + hits);
     };
-    const std::uint64_t entries_read =
-        counters_.map_read_misses - profit_seen_.map_read_misses + counters_.map_read_hits - profit_seen_.map_read_hits;
+    const std::uint64_t entries_read = counted_.map_read_misses - profit_seen_.map_read_misses + counted_.map_read_hits - profit_seen_.map_read_hits;
     const std::uint64_t pages_read = std::min(std::exchange(looked_up_pages_, 0), entries_read);
     read_misses_ = ratio(pages_read, entries_read - pages_read, read_misses_);
     write_misses_ =
-        ratio(counters_.map_write_misses - profit_seen_.map_write_misses, counters_.map_write_hits - profit_seen_.map_write_hits, write_misses_);
-    profit_seen_ = counters_;
+        ratio(counted_.map_write_misses - profit_seen_.map_write_misses, counted_.map_write_hits - profit_seen_.map_write_hits, write_misses_);
+    profit_seen_ = counted_;
     const UnitCosts cost = unit_costs(array_, blocks_.units().pages_per_unit());
     const auto overhead = [&](FrontierId frontier) { // of a page written, for the block that is reclaimed in its place
         const double copies = collected_[frontier.value()].copies_a_block.value_or(0);

@@ -19,6 +19,8 @@ const Scheme& fast_scheme() {
     static constexpr Scheme scheme{.name = kind.name,
                                    .idea = "block map with one sequential log block and log blocks shared by all (FAST)",
                                    .keys = merge_keys,
+                                   .options = merge_options,
+                                   .counters = merge_counters,
                                    .plan = [](const SsdConfig& config, const Geometry& geometry) { return plan_of(kind, config, geometry); },
                                    .make = [](const FtlParts& parts) { return make_of<FastFtl>(kind, parts); },
                                    .write_memory = memory_of_fast};

@@ -13,7 +13,9 @@ constexpr MergeKind kind{.name = "log_block", .least_logs = 2, .warning = {}, .i
 const Scheme& log_block_scheme() {
     static constexpr Scheme scheme{.name = kind.name,
                                    .idea = "block map with a log block for each logical block under write (BAST, LBFTL)",
-                                   .keys = interleaving_keys,
+                                   .keys = merge_keys,
+                                   .options = interleaving_options,
+                                   .counters = merge_counters,
                                    .plan = [](const SsdConfig& config, const Geometry& geometry) { return plan_of(kind, config, geometry); },
                                    .make = [](const FtlParts& parts) { return make_of<LogBlockFtl>(kind, parts); },
                                    .write_memory = turnover_of_logs};

@@ -131,10 +131,10 @@ FtlResult<std::uint32_t> MergeFtl::append(const Place& place, Lpn first, std::sp
 
 void MergeFtl::adopt(Lpn lpn, LogSlot slot, std::uint32_t page) {
     if (map_.is_logged(lpn)) {
-        ++counters_.map_write_hits; // a copy less for a merge
+        ++counted_.rewritten_in_log; // a copy less for a merge
         logs_.drop(lpn);
     } else {
-        ++counters_.map_write_misses;
+        ++counted_.new_in_log;
         if (ghost_ && !logs_.at(slot).home) ghost_->missed_write(lpn.value());
     }
     if (curve_ && !logs_.at(slot).home) curve_->logged(map_.block_of(lpn), map_.offset_of(lpn));

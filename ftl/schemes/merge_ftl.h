@@ -42,12 +42,18 @@ struct MergeFtlConfig {
     MetaArea meta;
 };
 
+struct MergeCounters {
+    std::uint64_t switches = 0, partial = 0, full = 0;
+    std::uint64_t rewritten_in_log = 0, new_in_log = 0; ///< pages written
+};
+
 class MergeFtl : public Ftl, private BlockExchange {
 public:
     static constexpr std::uint32_t merge_reserve =
         3; ///< G4: a merge's target, one that fails, and the log block that is opened before the merge is forgotten
 
     FtlCounters counters() const override;
+    [[nodiscard]] const MergeCounters& merge_counters() const { return counted_; }
     FtlSpace space() const override;
 
 protected:
@@ -219,6 +225,7 @@ private:
     std::uint64_t next_sequence_ = 1;
     std::uint32_t turn_ = 0; ///< of shared log blocks over the planes
     FtlCounters counters_;
+    MergeCounters counted_;
     SimTime durable_at_ = sim_start; ///< everything answered, and every program of a log block, has ended by then
     bool read_only_ = false;
     bool is_broken_ = false; ///< nothing can be recorded any more: the journal's blocks or the image failed

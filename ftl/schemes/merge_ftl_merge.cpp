@@ -84,7 +84,7 @@ FtlResult<bool> MergeFtl::complete(LogSlot slot, SimTime now, Leaving& leaving) 
     }
     leaving.ready = std::max({leaving.ready, log.last_end, copied->end});
     leaving.copies = copied->copies;
-    ++(copied->copies == 0 ? counters_.switch_merges : counters_.partial_merges);
+    ++(copied->copies == 0 ? counted_.switches : counted_.partial);
     install(home, log.block, leaving);
     return true;
 }
@@ -104,7 +104,7 @@ FtlResult<void> MergeFtl::gather(LogicalBlock home, SimTime now, Leaving& leavin
         }
         leaving.ready = std::max(leaving.ready, copied->end);
         leaving.copies = copied->copies;
-        ++counters_.full_merges;
+        ++counted_.full;
         install(home, taken->block, leaving);
         return {};
     }

@@ -9,6 +9,7 @@ namespace flashlab {
 namespace {
 
 std::expected<void, std::string> refuse(const MergeKind& kind, const FtlConfig& f, const Geometry& g) {
+    const std::uint32_t interleaving = f.options[merge_option::interleaving], log_blocks = f.options[merge_option::log_blocks];
     if (f.mapping_unit_pages != 1)
         return std::unexpected(
             fmt::format("ftl.mapping_unit_pages is {}: {} maps blocks, and pages inside log blocks; set it to 1", f.mapping_unit_pages, kind.name));
@@ -18,17 +19,16 @@ std::expected<void, std::string> refuse(const MergeKind& kind, const FtlConfig& 
     if (f.groups > g.dies())
         return std::unexpected(
             fmt::format("ftl.groups is {}, the geometry has {} dies: a group is a die; set at most {}, or 0 for all", f.groups, g.dies(), g.dies()));
-    if (kind.interleaves && (f.interleaving == 0 || f.interleaving > g.channels()))
+    if (kind.interleaves && (interleaving == 0 || interleaving > g.channels()))
         return std::unexpected(
             fmt::format("ftl.interleaving is {}: {} gives neighbouring pages to so many channels in turn, and there are {} (channels / "
                         "nand.striping); set 1 to {}",
-                        f.interleaving, kind.name, g.channels(), g.channels()));
+                        interleaving, kind.name, g.channels(), g.channels()));
     if (const auto allocation = Allocation::parse(f.allocation); !allocation) return std::unexpected(allocation.error());
     if (f.reserved_permille >= 900)
         return std::unexpected(fmt::format("ftl.reserved_permille is {}: at most 899, 50 is the default", f.reserved_permille));
-    if (f.log_blocks != 0 && f.log_blocks < kind.least_logs)
-        return std::unexpected(
-            fmt::format("ftl.log_blocks is {}: {} needs at least {}; 0 lets mkfs choose", f.log_blocks, kind.name, kind.least_logs));
+    if (log_blocks != 0 && log_blocks < kind.least_logs)
+        return std::unexpected(fmt::format("ftl.log_blocks is {}: {} needs at least {}; 0 lets mkfs choose", log_blocks, kind.name, kind.least_logs));
     return {};
 }
 
@@ -36,6 +36,7 @@ std::expected<void, std::string> refuse(const MergeKind& kind, const FtlConfig& 
 
 std::expected<MergePlan, std::string> plan_merge(const MergeKind& kind, const SsdConfig& config, const Geometry& g) {
     const FtlConfig& f = config.ftl;
+    const std::uint32_t log_blocks = f.options[merge_option::log_blocks];
     if (auto fits = refuse(kind, f, g); !fits) return std::unexpected(fits.error());
     MergePlan out;
     FtlPlan& plan = out.plan;
@@ -46,12 +47,12 @@ std::expected<MergePlan, std::string> plan_merge(const MergeKind& kind, const Ss
     const std::uint32_t bad = factory_bad_blocks(config.nand, blocks);
     const std::uint32_t good = blocks - bad;
     const std::uint32_t reserve = MergeFtl::merge_reserve + 1; // one more, so that the first block to fail does not end the device
-    const std::uint32_t logs_asked = std::max(f.log_blocks, kind.least_logs) + kind.logs_beside;
+    const std::uint32_t logs_asked = std::max(log_blocks, kind.least_logs) + kind.logs_beside;
     const auto asked = static_cast<std::uint32_t>(std::uint64_t{good} * f.reserved_permille / 1000);
     out.ftl.most_leaving = std::clamp(planes * 4, 8u, 64u);
     const MergeLimits most{g.blocks(), good, g.pages_per_block()};
     const std::uint64_t checkpoint =
-        merge_checkpoint_bytes(most, (f.log_blocks != 0 ? logs_asked : std::max(asked, logs_asked)) + out.ftl.most_leaving);
+        merge_checkpoint_bytes(most, (log_blocks != 0 ? logs_asked : std::max(asked, logs_asked)) + out.ftl.most_leaving);
     // A record takes a page however little it says: with a journal as long as a checkpoint, checkpoints at most double what records cost.
     out.ftl.meta = plan_meta_area(config.nand, g, planes, {.checkpoint_bytes = checkpoint, .journal_bytes = checkpoint},
                                   f.moving_ring ? RingPlace::moves : RingPlace::fixed);
@@ -60,14 +61,14 @@ std::expected<MergePlan, std::string> plan_merge(const MergeKind& kind, const Ss
     if (plan.meta_blocks == 0 || good < 2 * least)
         return std::unexpected(
             fmt::format("{} good blocks leave no room beside {} log blocks, {} for merges and {} for the journal: use more blocks{}", good,
-                        logs_asked, reserve, plan.meta_blocks, f.log_blocks > kind.least_logs ? ", or fewer ftl.log_blocks" : ""));
+                        logs_asked, reserve, plan.meta_blocks, log_blocks > kind.least_logs ? ", or fewer ftl.log_blocks" : ""));
     plan.spare_blocks = std::max(asked, least);
     if (plan.spare_blocks > asked)
         plan.warnings.push_back(fmt::format("reserved blocks raised from {} to {}: {} log blocks, {} for merges, {} for the journal", asked,
                                             plan.spare_blocks, logs_asked, reserve, plan.meta_blocks));
     const std::uint32_t room = plan.spare_blocks - plan.meta_blocks - reserve;
     plan.effective_spare_blocks = room;
-    if (f.log_blocks != 0) {
+    if (log_blocks != 0) {
         out.ftl.log_blocks = logs_asked;
     } else {
         // What is left free lets merges run ahead on several planes, and, where a few log blocks less are not felt, wait for a record that speaks of
@@ -81,7 +82,7 @@ std::expected<MergePlan, std::string> plan_merge(const MergeKind& kind, const Ss
     out.ftl.groups = plan.groups;
     out.ftl.allocation = *Allocation::parse(f.allocation);
     out.ftl.wear_threshold = f.wear_threshold;
-    out.ftl.interleaving = kind.interleaves ? f.interleaving : 1;
+    out.ftl.interleaving = kind.interleaves ? f.options[merge_option::interleaving] : 1;
     out.ftl.logical_blocks = good - plan.spare_blocks;
     plan.logical_pages = out.ftl.logical_blocks * g.pages_per_block();
     return out;

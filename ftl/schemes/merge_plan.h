@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <limits>
 #include <string_view>
 
 #include "ftl/scheme.h"
@@ -23,10 +24,39 @@ struct MergeKind {
     bool interleaves = false;            ///< ftl.interleaving does something
 };
 
-/// The keys of the block-mapping schemes.
-inline constexpr std::array<std::string_view, 3> merge_keys{"ftl.allocation", "ftl.log_blocks", "ftl.moving_ring"};
-/// And of those among them that give consecutive pages to several blocks in turn.
-inline constexpr std::array<std::string_view, 4> interleaving_keys{"ftl.allocation", "ftl.log_blocks", "ftl.moving_ring", "ftl.interleaving"};
+namespace merge_option {
+inline constexpr OptionOf<std::uint32_t> log_blocks{
+    {.key = "ftl.log_blocks",
+     .help = "Log blocks of log_block, RW log blocks of fast, blocks being rewritten of block_map; 0: mkfs chooses.",
+     .max = std::numeric_limits<std::uint32_t>::max(),
+     .behind = "ftl.reserved_permille"}};
+/// MC4
+inline constexpr OptionOf<std::uint32_t> interleaving{{.key = "ftl.interleaving",
+                                                       .help = "Channels (striped ones) that neighbouring logical pages take in turn.",
+                                                       .initial = 1,
+                                                       .min = 1,
+                                                       .max = 256,
+                                                       .behind = "ftl.striping"}};
+} // namespace merge_option
+
+/// The keys and options of the block-mapping schemes.
+inline constexpr std::array<std::string_view, 2> merge_keys{"ftl.allocation", "ftl.moving_ring"};
+inline constexpr std::array<const Option*, 1> merge_options{&merge_option::log_blocks};
+/// Of those among them that give consecutive pages to several blocks in turn.
+inline constexpr std::array<const Option*, 2> interleaving_options{&merge_option::log_blocks, &merge_option::interleaving};
+
+template <std::uint64_t MergeCounters::*member>
+std::uint64_t merges_counted(const Ftl& ftl) {
+    return dynamic_cast<const MergeFtl&>(ftl).merge_counters().*member;
+}
+inline constexpr std::array merge_counters{
+    Counter{"switch_merges", "merges", "Merges that copied nothing: the log block became the data block.", merges_counted<&MergeCounters::switches>,
+            true},
+    Counter{"partial_merges", "merges", "Merges that filled the rest of a log block.", merges_counted<&MergeCounters::partial>, true},
+    Counter{"full_merges", "merges", "Merges that copied all valid pages into a new block.", merges_counted<&MergeCounters::full>, true},
+    Counter{"map_write_hits", "pages", "Pages written that a log block held already: a copy less for a merge.",
+            merges_counted<&MergeCounters::rewritten_in_log>, true},
+    Counter{"map_write_misses", "pages", "The other pages written.", merges_counted<&MergeCounters::new_in_log>, true}};
 
 struct MergePlan {
     FtlPlan plan;
@@ -48,11 +78,11 @@ struct MergePlan {
     return std::move(planned->plan);
 }
 
-template <class Ftl_>
-std::expected<std::unique_ptr<Ftl>, std::string> make_of(const MergeKind& kind, const FtlParts& parts) {
+template <class Ftl_, class... Own>
+std::expected<std::unique_ptr<Ftl>, std::string> make_of(const MergeKind& kind, const FtlParts& parts, Own... own) {
     auto planned = plan_merge(kind, parts.config, parts.array.geometry());
     if (!planned) return std::unexpected(planned.error());
-    return std::make_unique<Ftl_>(std::move(planned->ftl), parts.array, parts.events);
+    return std::make_unique<Ftl_>(std::move(planned->ftl), parts.array, parts.events, own...);
 }
 
 } // namespace flashlab

@@ -27,7 +27,7 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_page_map(const FtlParts& p
     const Geometry& g = parts.array.geometry();
     PageJournalConfig journal;
     journal.area = meta_area_of(parts.config, g, parts.plan, checkpoint_bytes(parts.config, g));
-    journal.interval_blocks = parts.config.ftl.checkpoint_blocks;
+    journal.interval_blocks = parts.config.ftl.options[page_option::checkpoint_blocks];
     PageBlocksConfig blocks = page_blocks_config(parts.config, parts.plan);
     blocks.closes_at_once = true;
     blocks.stamps_pages = true;
@@ -39,7 +39,8 @@ WriteMemory memory_of_page_map(const SsdConfig& config, const FtlPlan& plan, con
     return page_map_memory(config, plan, g, ftl);
 }
 
-constexpr std::array<std::string_view, 5> keys{"ftl.allocation", "ftl.victim", "ftl.checkpoint_blocks", "ftl.moving_ring", "ftl.gc_slice_us"};
+constexpr std::array<std::string_view, 4> keys{"ftl.allocation", "ftl.victim", "ftl.moving_ring", "ftl.gc_slice_us"};
+constexpr std::array<const Option*, 1> options{&page_option::checkpoint_blocks};
 
 } // namespace
 
@@ -47,6 +48,7 @@ const Scheme& page_map_scheme() {
     static constexpr Scheme scheme{.name = "page_map",
                                    .idea = "ideal page map in DRAM; checkpoints and spare areas bring it back",
                                    .keys = keys,
+                                   .options = options,
                                    .plan = plan_page_map,
                                    .make = make_page_map,
                                    .write_memory = memory_of_page_map,

@@ -126,7 +126,7 @@ std::uint32_t streams_of(const SsdConfig& config) {
 
 std::expected<BlockPolicies, std::string> block_policies_of(const SsdConfig& config, std::uint32_t logical_pages) {
     BlockPolicies policies;
-    policies.victim = make_victim_policy(config.ftl.victim, config.nand.seed);
+    policies.victim = make_victim_policy(config.ftl.victim, config.ftl.options, config.nand.seed);
     if (!policies.victim) {
         std::vector<std::string_view> names;
         for (const VictimPolicyEntry& entry : victim_policies()) names.push_back(entry.name);
@@ -136,7 +136,7 @@ std::expected<BlockPolicies, std::string> block_policies_of(const SsdConfig& con
     if (separation == nullptr)
         return std::unexpected(
             fmt::format("unknown ftl.separation '{}'; there are: {}", config.ftl.separation, fmt::join(separation_policy_names(), ", ")));
-    policies.separation = separation->make(logical_pages);
+    policies.separation = separation->make(config.ftl.options, logical_pages);
     return policies;
 }
 

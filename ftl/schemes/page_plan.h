@@ -15,6 +15,16 @@
 
 namespace flashlab {
 
+namespace page_option {
+/// Of schemes with a page journal.
+inline constexpr OptionOf<std::uint32_t> checkpoint_blocks{
+    {.key = "ftl.checkpoint_blocks",
+     .help = "Schemes without PRAM: blocks opened between checkpoints; 0: as many as keep them at 1 %.",
+     .phase = OptionPhase::mount,
+     .max = 1u << 30,
+     .behind = "ftl.separation"}};
+} // namespace page_option
+
 struct PagePlanRequest {
     std::string_view scheme;
     std::uint32_t spare_a_group = 4; ///< at least, and two rows of planes

@@ -3,6 +3,9 @@
 
 #include "ftl/blocks/full_blocks.h"
 #include "ftl/blocks/victim_policies.h"
+#include "ftl/make_ftl.h"
+#include "tests/examples/last.h"
+#include "tests/examples/windowed_victim.h"
 #include "tests/support/test_drive.h"
 
 using namespace flashlab;
@@ -40,8 +43,25 @@ TEST_CASE("LAST rewrites a block by one switch, and by none where the writes are
             REQUIRE(done);
             drive.now = *done;
         }
-    CHECK((drive.ftl.counters().switch_merges > 0) == is_long);
+    CHECK((own_counters(drive.ftl)["switch_merges"] > 0) == is_long);
+    CHECK((own_counters(drive.ftl)["own_logs_opened"] > 0) == is_long);
     CHECK(drive.ftl.check().empty());
+}
+
+TEST_CASE("an option of LAST says from which length on a write is a long one", "[example]") {
+    for (const std::uint32_t long_pages : {1u, 8u}) {
+        CAPTURE(long_pages);
+        SsdConfig config = last_drive();
+        config.ftl.options.set(last_option::long_pages, long_pages);
+        TestDrive<> drive{config};
+        drive.recover();
+        for (std::uint32_t lpn = 0; lpn < 64; lpn += 4) {
+            const auto done = drive.ftl.write(Lpn{lpn}, 4, {}, {drive.now, {Cause::user, no_event}});
+            REQUIRE(done);
+            drive.now = *done;
+        }
+        CHECK((own_counters(drive.ftl)["own_logs_opened"] > 0) == (long_pages == 1));
+    }
 }
 
 TEST_CASE("the example policy is one of the list, and takes the fewest valid units among the oldest blocks", "[example]") {
@@ -49,9 +69,13 @@ TEST_CASE("the example policy is one of the list, and takes the fewest valid uni
     CHECK(std::ranges::find(all, "windowed", &VictimPolicyEntry::name) != all.end());
     const UnitGeometry units{*Geometry::make(last_drive().nand.geometry), 1};
     FullBlocks full{units};
-    const auto policy = make_victim_policy("windowed", 1);
+    OptionSet narrow;
+    narrow.set(windowed_option::window, 8);
+    const auto policy = make_victim_policy("windowed", {}, 1), nearsighted = make_victim_policy("windowed", narrow, 1);
     REQUIRE(policy != nullptr);
     for (std::uint32_t b = 0; b < 36; ++b) full.add(BlockId{b}, b < 34 ? 6 : 1); // the last two lie behind a window of 32
-    full.update(BlockId{20}, 5);
+    full.update(BlockId{5}, 5);
+    full.update(BlockId{20}, 4);
     CHECK(policy->choose(full, PlaneId{0})->block == BlockId{20});
+    CHECK(nearsighted->choose(full, PlaneId{0})->block == BlockId{5}); // of eight
 }

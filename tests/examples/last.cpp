@@ -6,7 +6,7 @@ namespace flashlab {
 
 FtlResult<MergeFtl::Place> LastFtl::place(Lpn lpn, std::uint32_t pages, SimTime now) {
     const LogicalBlock home = map_.block_of(lpn);
-    const bool is_long = pages >= long_pages();
+    const bool is_long = pages >= long_pages_;
     if (const auto own = logs_.of_home(home)) {
         const bool continues = logs_.has_room(*own) && logs_.at(*own).next == map_.offset_of(lpn);
         if (continues || (is_long && logs_.has_room(*own))) {
@@ -31,12 +31,21 @@ FtlResult<LogSlot> LastFtl::open_one(std::optional<LogicalBlock> home, SimTime n
         if (!victim) return std::unexpected(FtlError{FtlErrorKind::no_free_block, Lpn{0}, now});
         if (auto emptied = reclaim(*victim, now); !emptied) return std::unexpected(emptied.error());
     }
+    own_logs_opened_ += home ? 1 : 0;
     return open_log(home, now);
 }
 
 namespace {
 
 constexpr MergeKind kind{.name = "last", .logs_beside = 1, .warning = {}};
+constexpr std::array options = joined(merge_options, std::array<const Option*, 1>{&last_option::long_pages});
+constexpr std::array counters =
+    joined(merge_counters, std::array{Counter{"own_logs_opened", "blocks", "Log blocks opened for long writes to one logical block.",
+                                              [](const Ftl& ftl) { return dynamic_cast<const LastFtl&>(ftl).own_logs_opened(); }}});
+
+std::expected<std::unique_ptr<Ftl>, std::string> make_last(const FtlParts& parts) {
+    return make_of<LastFtl>(kind, parts, parts.config.ftl.options[last_option::long_pages]);
+}
 
 } // namespace
 
@@ -44,8 +53,10 @@ const Scheme& last_scheme() {
     static constexpr Scheme scheme{.name = kind.name,
                                    .idea = "block map with log blocks of their own for long writes, and shared ones for short (LAST)",
                                    .keys = merge_keys,
+                                   .options = options,
+                                   .counters = counters,
                                    .plan = [](const SsdConfig& config, const Geometry& geometry) { return plan_of(kind, config, geometry); },
-                                   .make = [](const FtlParts& parts) { return make_of<LastFtl>(kind, parts); }};
+                                   .make = make_last};
     return scheme;
 }
 

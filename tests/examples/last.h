@@ -9,21 +9,32 @@
 ///            parts of the random log are left out.
 #pragma once
 
+#include "ftl/options.h"
 #include "ftl/schemes/merge_ftl.h"
 
 namespace flashlab {
 
+namespace last_option {
+inline constexpr OptionOf<std::uint32_t> long_pages{{.key = "last.long_pages",
+                                                     .help = "Pages from which on a write is a long one; 0: a quarter of a block.",
+                                                     .phase = OptionPhase::mount,
+                                                     .max = 65536}};
+} // namespace last_option
+
 class LastFtl final : public MergeFtl {
 public:
-    LastFtl(MergeFtlConfig config, NandArray& array, EventSink& events) : MergeFtl{std::move(config), array, events} {}
+    LastFtl(MergeFtlConfig config, NandArray& array, EventSink& events, std::uint32_t long_pages)
+        : MergeFtl{std::move(config), array, events}, long_pages_{long_pages != 0 ? long_pages : std::max(2u, map_.pages_per_block() / 4)} {}
     std::string_view name() const override { return "last"; }
+    [[nodiscard]] std::uint64_t own_logs_opened() const { return own_logs_opened_; }
 
 private:
     FtlResult<Place> place(Lpn lpn, std::uint32_t pages, SimTime now) override;
-    /// A write of so many pages is a long one.
-    [[nodiscard]] std::uint32_t long_pages() const { return std::max(2u, map_.pages_per_block() / 4); }
     [[nodiscard]] std::uint32_t most_of(LogKind kind) const { return kind == LogKind::own ? max_logs() / 2 : max_logs() - max_logs() / 2; }
     [[nodiscard]] FtlResult<LogSlot> open_one(std::optional<LogicalBlock> home, SimTime now);
+
+    const std::uint32_t long_pages_; ///< a write of so many is a long one
+    std::uint64_t own_logs_opened_ = 0;
 };
 
 } // namespace flashlab

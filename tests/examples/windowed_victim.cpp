@@ -1,5 +1,7 @@
 #include "tests/examples/windowed_victim.h"
 
+#include <array>
+
 #include "ftl/blocks/victim_policies.h"
 
 namespace flashlab {
@@ -16,8 +18,12 @@ std::optional<Victim> WindowedVictim::choose(const FullBlocks& full, PlaneId pla
 }
 
 const VictimPolicyEntry& windowed_victim() {
+    static constexpr std::array<const Option*, 1> options{&windowed_option::window};
     static constexpr VictimPolicyEntry entry{"windowed",
-                                             [](std::uint64_t) -> std::unique_ptr<VictimPolicy> { return std::make_unique<WindowedVictim>(32); }};
+                                             [](const OptionSet& set, std::uint64_t) -> std::unique_ptr<VictimPolicy> {
+                                                 return std::make_unique<WindowedVictim>(set[windowed_option::window]);
+                                             },
+                                             options};
     return entry;
 }
 

@@ -9,8 +9,18 @@
 #pragma once
 
 #include "ftl/blocks/victim_policy.h"
+#include "ftl/options.h"
 
 namespace flashlab {
+
+namespace windowed_option {
+inline constexpr OptionOf<std::uint32_t> window{{.key = "windowed.window",
+                                                 .help = "Blocks of a plane, those filled first, among which windowed chooses.",
+                                                 .phase = OptionPhase::mount,
+                                                 .initial = 32,
+                                                 .min = 1,
+                                                 .max = 1u << 20}};
+} // namespace windowed_option
 
 class WindowedVictim final : public VictimPolicy {
 public:

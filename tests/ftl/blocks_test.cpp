@@ -103,7 +103,7 @@ TEST_CASE("a host page behind a collection's copies waits until their victim is 
     NandArray array{geometry, config.nand, store, sink, UndoPolicy::none};
     REQUIRE(array.open().has_value());
     SlowToForget owner;
-    PageBlocks blocks{{.valid_units_at_most = 32}, array, sink, owner, {.victim = make_victim_policy("greedy", 1)}};
+    PageBlocks blocks{{.valid_units_at_most = 32}, array, sink, owner, {.victim = make_victim_policy("greedy", {}, 1)}};
     for (std::uint32_t b = 0; b < geometry.blocks(); ++b) blocks.load_block(BlockId{b}, PageBlocks::LoadAs::erased, host_frontier);
     blocks.finish_loading(sim_start);
     SimTime now = sim_start;

@@ -108,7 +108,7 @@ TEST_CASE("a page table that leaves RAM is committed and gives up the rest of it
     const bool swap = GENERATE(false, true);
     CAPTURE(swap);
     SsdConfig config = coftl_config(two_wide(0, 1));
-    config.ftl.coftl.swap_sets = swap ? 2 : 0;
+    config.ftl.options.set(coftl_option::swap_sets, swap ? 2 : 0);
     CutRig rig{config, Payload::keep, UndoPolicy::none};
     rig.now = rig.write(0, 1);
     rig.now = rig.write(6, 1); // another virtual block: the only table is needed
@@ -125,7 +125,7 @@ TEST_CASE("a swap area far too small for its load loses no page, also across pow
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
         SsdConfig config = coftl_config({2, 2, 3, 1});
         config.nand.geometry.blocks_per_plane = 24;
-        config.ftl.coftl.swap_sets = 2;
+        config.ftl.options.set(coftl_option::swap_sets, 2);
         CutRig rig{config};
         Random random{seed};
         for (int c = 0; c < 12; ++c) {

@@ -1,6 +1,7 @@
 /// COFTL as its blocks wear: which ones rest, what the log costs, and how the device ends.
 #include <optional>
 
+#include "ftl/schemes/coftl.h"
 #include "tests/support/coftl_shape.h"
 
 using namespace flashlab;
@@ -21,7 +22,7 @@ TEST_CASE("coftl is read-only, and says so, once so many sets have failed under 
     } faults;
     SsdConfig config = coftl_config({1, 1, 0, 64});
     config.ftl.reserved_permille = 400;
-    config.ftl.coftl.free_sets = 3; // few: chains hold the other spare ones
+    config.ftl.options.set(coftl_option::free_sets, 3); // few: chains hold the other spare ones
     CutRig rig{config, Payload::keep, UndoPolicy::none};
     faults.rig = &rig;
     rig.now = rig.write(0, rig.units());
@@ -45,7 +46,7 @@ TEST_CASE("coftl is read-only, and says so, once so many sets have failed under 
 TEST_CASE("wear levelling keeps sets that nobody rewrites from resting", "[ftl][coftl]") {
     SsdConfig config = coftl_config(two_wide());
     config.nand.geometry.blocks_per_plane = 60;
-    config.ftl.coftl.wear_period = GENERATE(0u, 8u);
+    config.ftl.options.set(coftl_option::wear_period, GENERATE(0u, 8u));
     CutRig rig{config, Payload::none, UndoPolicy::none};
     const auto write = [&](std::uint32_t unit) {
         rig.now = *rig.ssd().write(rig.sector(unit), rig.unit_bytes() / sector_bytes, {}, WriteDurability::volatile_ok, rig.now);
@@ -66,10 +67,10 @@ TEST_CASE("wear levelling keeps sets that nobody rewrites from resting", "[ftl][
         ++blocks;
     }
     const double mean = static_cast<double>(total) / static_cast<double>(blocks);
-    CAPTURE(config.ftl.coftl.wear_period, mean, most, own(rig).wear_reclaims);
-    if (config.ftl.coftl.wear_period == 0)
+    CAPTURE(config.ftl.options[coftl_option::wear_period], mean, most, own(rig).wear_reclaims);
+    if (config.ftl.options[coftl_option::wear_period] == 0)
         CHECK(static_cast<double>(most) > 2 * mean);
     else
         CHECK(static_cast<double>(most) < 1.3 * mean);
-    WARN("period " << config.ftl.coftl.wear_period << ": most worn " << most << ", mean " << mean);
+    WARN("period " << config.ftl.options[coftl_option::wear_period] << ": most worn " << most << ", mean " << mean);
 }

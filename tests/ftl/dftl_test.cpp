@@ -1,5 +1,6 @@
 /// DFTL's counters on traces that can be followed by hand, and what is its own across mounts.
 #include "ftl/schemes/dftl.h"
+#include "ftl/schemes/page_plan.h"
 #include "tests/support/every_scheme.h"
 
 using namespace flashlab;
@@ -14,13 +15,15 @@ SsdConfig four_entries() {
     SsdConfig shape = tiny_config();
     shape.nand.geometry.planes_per_die = 1;
     shape.nand.geometry.blocks_per_plane = 80;
-    shape.ftl.mapping_cache_bytes = 4 * MappingCache::device_bytes_per_entry;
+    shape.ftl.options.set(dftl_option::mapping_cache_bytes, 4 * MappingCache::device_bytes_per_entry);
     return *shape_for("dftl", shape);
 }
 
 std::uint64_t map_programs(CutRig& rig) { return rig.array().counters().programs[static_cast<std::size_t>(Cause::map)]; }
 
 const MappingCache& cache_of(CutRig& rig) { return dynamic_cast<const Dftl&>(rig.ftl()).cache(); }
+
+const DftlCounters& dftl_counted(CutRig& rig) { return dynamic_cast<const Dftl&>(rig.ftl()).dftl_counters(); }
 
 void fill(CutRig& rig, std::uint32_t units) {
     for (std::uint32_t u = 0; u < units; ++u) rig.now = rig.write(u, 1);
@@ -44,12 +47,12 @@ TEST_CASE("write misses make dirty entries without flash operations; the fifth e
     CutRig rig{four_entries()};
     const std::uint64_t programs = map_programs(rig);
     for (std::uint32_t u = 0; u < 4; ++u) rig.now = rig.write(u, 1);
-    CHECK(rig.ftl().counters().map_write_misses == 4);
+    CHECK(dftl_counted(rig).map_write_misses == 4);
     CHECK(map_programs(rig) == programs);
     rig.now = rig.write(2, 1);
-    CHECK(rig.ftl().counters().map_write_hits == 1);
+    CHECK(dftl_counted(rig).map_write_hits == 1);
     rig.now = rig.write(4, 1); // evicts page 0's entry: the four dirty entries of translation page 0 go together; nothing is read, it did not exist
-    const FtlCounters c = rig.ftl().counters();
+    const DftlCounters c = dftl_counted(rig);
     CHECK(c.map_write_misses == 5);
     CHECK(c.batch_updates == 1);
     CHECK(c.batch_entries == 4);
@@ -65,17 +68,17 @@ TEST_CASE("with dftl.fetch_on_write_miss a write miss reads its translation page
     for (const bool fetches : {false, true}) {
         CAPTURE(fetches);
         SsdConfig config = four_entries();
-        config.ftl.fetch_on_write_miss = fetches;
+        config.ftl.options.set(dftl_option::fetch_on_write_miss, fetches);
         CutRig rig{config};
         for (std::uint32_t u = 0; u < 4; ++u) rig.now = rig.write(u, 1);
-        CHECK(rig.ftl().counters().translation_reads == 0); // nothing is there to read
-        rig.now = rig.write(4, 1);                          // evicts page 0's entry; the others are clean now
-        const std::uint64_t before = rig.ftl().counters().translation_reads;
+        CHECK(dftl_counted(rig).translation_reads == 0); // nothing is there to read
+        rig.now = rig.write(4, 1);                       // evicts page 0's entry; the others are clean now
+        const std::uint64_t before = dftl_counted(rig).translation_reads;
         rig.now = rig.write(3, 1); // a hit
-        CHECK(rig.ftl().counters().translation_reads == before);
+        CHECK(dftl_counted(rig).translation_reads == before);
         rig.now = rig.write(0, 1); // its entry left
-        CHECK(rig.ftl().counters().translation_reads == before + (fetches ? 1 : 0));
-        CHECK(rig.ftl().counters().map_write_misses == 6);
+        CHECK(dftl_counted(rig).translation_reads == before + (fetches ? 1 : 0));
+        CHECK(dftl_counted(rig).map_write_misses == 6);
     }
 }
 
@@ -83,12 +86,12 @@ TEST_CASE("with dftl.fetch_on_write_miss a request reads each of its translation
           "[ftl][dftl]") {
     const auto reads_of = [](bool fetches, std::uint32_t unit) {
         SsdConfig config = four_entries();
-        config.ftl.fetch_on_write_miss = fetches;
+        config.ftl.options.set(dftl_option::fetch_on_write_miss, fetches);
         CutRig rig{config};
         fill(rig, 140); // two translation pages are on flash, and the entries of the last pages are cached
-        const std::uint64_t before = rig.ftl().counters().translation_reads;
+        const std::uint64_t before = dftl_counted(rig).translation_reads;
         rig.now = rig.write(unit, 4); // a row is one page
-        return rig.ftl().counters().translation_reads - before;
+        return dftl_counted(rig).translation_reads - before;
     };
     CHECK(reads_of(true, 0) == reads_of(false, 0) + 1);
     CHECK(reads_of(true, 126) == reads_of(false, 126) + 2); // across two translation pages
@@ -103,17 +106,17 @@ TEST_CASE("a read miss reads one translation page; clean entries leave without a
         rig.now = *rig.ssd().read(rig.sector(u), rig.unit_bytes() / sector_bytes, to, rig.now);
     };
     read(3);
-    CHECK(rig.ftl().counters().map_read_hits == 1);
-    CHECK(rig.ftl().counters().translation_reads == 0);
+    CHECK(dftl_counted(rig).map_read_hits == 1);
+    CHECK(dftl_counted(rig).translation_reads == 0);
     read(0); // misses: 1 leaves, clean
-    FtlCounters c = rig.ftl().counters();
+    DftlCounters c = dftl_counted(rig);
     CHECK(c.map_read_misses == 1);
     CHECK(c.translation_reads == 1);
     CHECK(c.map_evictions == 2);
     CHECK(c.map_dirty_evictions == 1);
     rig.now = rig.write(5, 1); // 2 leaves, clean. Cached, coldest first: 4 (dirty), 3, 0, 5 (dirty)
     rig.now = rig.write(6, 1); // 4 leaves: 4 and 5 are written together, their page is read before
-    c = rig.ftl().counters();
+    c = dftl_counted(rig);
     CHECK(c.map_evictions == 4);
     CHECK(c.map_dirty_evictions == 2);
     CHECK(c.batch_updates == 2);
@@ -121,7 +124,7 @@ TEST_CASE("a read miss reads one translation page; clean entries leave without a
     CHECK(c.translation_reads == 2);
     CHECK(c.translation_writes == 2);
     read(200); // its translation page was never written: the directory says so
-    c = rig.ftl().counters();
+    c = dftl_counted(rig);
     CHECK(c.map_read_misses == 2);
     CHECK(c.translation_reads == 2);
     rig.check_all();
@@ -131,17 +134,18 @@ TEST_CASE("a collection changes cached entries only; the others wait aside while
           "[ftl][dftl]") {
     CutRig rig{four_entries()};
     fill(rig, 16);
-    const FtlCounters before = rig.ftl().counters();
+    const DftlCounters before = dftl_counted(rig);
+    const std::uint64_t copies = rig.ftl().counters().gc_page_copies;
     const BlockId victim = full_data_block(rig);
     rig.now = *rig.ftl().relocate(victim, rig.now);
     CHECK(rig.ftl().status_of(victim).use == BlockUse::free);
-    const FtlCounters after = rig.ftl().counters();
-    CHECK(after.gc_page_copies - before.gc_page_copies == 8);
+    const DftlCounters after = dftl_counted(rig);
+    CHECK(rig.ftl().counters().gc_page_copies - copies == 8);
     CHECK(after.batch_updates == before.batch_updates);
     CHECK(cache_of(rig).aside() == 8);
     rig.now = rig.write(0, 1);
     CHECK(cache_of(rig).aside() <= 4);
-    CHECK(rig.ftl().counters().batch_updates - after.batch_updates == 1); // all lie in translation page 0
+    CHECK(dftl_counted(rig).batch_updates - after.batch_updates == 1); // all lie in translation page 0
     rig.check_all();
 }
 
@@ -149,9 +153,9 @@ TEST_CASE("what a collection moved and nobody has written to a translation page 
           "or none",
           "[ftl][dftl]") {
     SsdConfig config = four_entries();
-    config.ftl.checkpoint_blocks = GENERATE(3u, 1u << 30);
+    config.ftl.options.set(page_option::checkpoint_blocks, GENERATE(3u, 1u << 30));
     const bool is_clean = GENERATE(false, true);
-    CAPTURE(config.ftl.checkpoint_blocks, is_clean);
+    CAPTURE(config.ftl.options[page_option::checkpoint_blocks], is_clean);
     CutRig rig{config};
     fill_across(rig);
     const BlockId victim = full_data_block(rig);
@@ -194,7 +198,7 @@ TEST_CASE("cached dirty entries survive a clean shutdown without being written t
     CutRig rig{four_entries()};
     for (std::uint32_t u = 0; u < 3; ++u) rig.now = rig.write(u, 1);
     rig.remount_clean();
-    CHECK(rig.ftl().counters().batch_updates == 0);
+    CHECK(dftl_counted(rig).batch_updates == 0);
     rig.check_all();
 }
 

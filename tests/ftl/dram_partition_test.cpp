@@ -3,6 +3,7 @@
 #include "ftl/schemes/coftl.h"
 #include "ftl/schemes/dftl.h"
 #include "ftl/schemes/fast.h"
+#include "ftl/schemes/merge_plan.h"
 #include "tests/support/every_scheme.h"
 
 using namespace flashlab;
@@ -17,11 +18,11 @@ SsdConfig partitioned(const char* scheme, std::uint64_t bytes, const char* how) 
     SsdConfig shape = tiny_config();
     shape.nand.geometry.planes_per_die = 1;
     shape.nand.geometry.blocks_per_plane = 80;
-    if (scheme == std::string_view{"fast"}) shape.ftl.log_blocks = 8;
+    if (scheme == std::string_view{"fast"}) shape.ftl.options.set(merge_option::log_blocks, 8);
     if (scheme == std::string_view{"coftl"}) shape.ftl.reserved_permille = 150;
     SsdConfig config = *shape_for(scheme, shape);
     config.nand.timing = test::round_timing;
-    config.ftl.mapping_cache_bytes = bytes;
+    config.ftl.options.set(dftl_option::mapping_cache_bytes, bytes);
     config.dram.size_bytes = bytes;
     config.dram.partition = how;
     config.dram.ghost_bitmap_bytes = 8;
@@ -168,11 +169,10 @@ TEST_CASE("a page that leaves the buffer costs FAST its part of all merges, thos
     for (std::uint32_t u = 0; u < 64; ++u) rig.now = rig.write(u, 1, WriteDurability::fua);
     fast.measure(std::vector{fast.map_shape().least_bytes}, 1024); // from now on
     (void)fast.profit_factors();
-    const FtlCounters before = fast.counters();
+    const std::uint64_t copies = fast.counters().gc_page_copies, partial = fast.merge_counters().partial;
     for (std::uint32_t home = 0; home < 8; ++home) rig.now = rig.write(home * 8, 1, WriteDurability::fua); // each opens the sequential log block anew
-    const FtlCounters after = fast.counters();
-    REQUIRE(after.partial_merges - before.partial_merges == 7); // the last one waits
-    CHECK(after.gc_page_copies - before.gc_page_copies == 7 * 7);
+    REQUIRE(fast.merge_counters().partial - partial == 7);                                                 // the last one waits
+    CHECK(fast.counters().gc_page_copies - copies == 7 * 7);
     CHECK(fast.profit_factors().buffer_write == Approx(700'612 + (49 * (60'612.0 + 700'612) + 7 * 3'000'000.0) / 8));
 }
 

@@ -4,6 +4,7 @@
 
 #include "ftl/blocks/block_map.h"
 #include "ftl/make_ftl.h"
+#include "ftl/schemes/merge_plan.h"
 #include "tests/support/cut_rig.h"
 
 using namespace flashlab;
@@ -17,7 +18,7 @@ SsdConfig interleaved(const char* scheme, std::uint32_t interleaving, std::uint3
     config.nand.geometry.planes_per_die = 1;
     config.nand.geometry.blocks_per_plane = 20;
     config.ftl.scheme = scheme;
-    config.ftl.interleaving = interleaving;
+    config.ftl.options.set(merge_option::interleaving, interleaving);
     return config;
 }
 
@@ -88,7 +89,7 @@ TEST_CASE("pages written one by one to interleaved channels are programmed side 
     const auto time_of = [](std::uint32_t interleaving) {
         SsdConfig config = interleaved("log_block", interleaving);
         config.ftl.reserved_permille = 400;
-        config.ftl.log_blocks = 8; // none has to be merged for another
+        config.ftl.options.set(merge_option::log_blocks, 8); // none has to be merged for another
         CutRig rig{config, Payload::keep, UndoPolicy::none};
         for (std::uint32_t p = 0; p < 4; ++p) rig.now = rig.write(p, 1); // the log blocks are open, and named
         const SimTime from = rig.now;
@@ -128,11 +129,11 @@ TEST_CASE("more interleaved channels than there are is refused with the reason; 
     REQUIRE_FALSE(refused);
     CHECK(refused.error().find("ftl.interleaving is 5") != std::string::npos);
     config.nand.striping = 2; // two striped channels are left
-    config.ftl.interleaving = 3;
+    config.ftl.options.set(merge_option::interleaving, 3);
     CHECK_FALSE(plan_ftl(config, geometry));
-    config.ftl.interleaving = 2;
+    config.ftl.options.set(merge_option::interleaving, 2);
     CHECK(plan_ftl(config, geometry));
-    config.ftl.interleaving = 5;
+    config.ftl.options.set(merge_option::interleaving, 5);
     config.ftl.scheme = "fast";
     CHECK(plan_ftl(config, geometry));
 }

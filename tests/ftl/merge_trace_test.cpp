@@ -1,5 +1,6 @@
 /// Hand-made traces: merges, copies and erases are those that the papers of BAST and FAST define. Blocks of 8 pages; "0:3" is page 3 of logical block
 /// 0.
+#include "ftl/schemes/merge_plan.h"
 #include "tests/support/cut_rig.h"
 
 using namespace flashlab;
@@ -30,10 +31,11 @@ public:
         for (SimTime wake = rig_.ssd().tick(rig_.now); wake != sim_never; wake = rig_.ssd().tick(rig_.now)) rig_.now = std::max(rig_.now, wake);
         rig_.check_all();
         const FtlCounters c = rig_.ftl().counters();
+        const CounterValues own = own_counters(rig_.ftl());
         const auto merge = static_cast<std::size_t>(Cause::merge);
         const NandCounters& nand = rig_.array().counters();
         CHECK(nand.programs[merge] == c.gc_page_copies);
-        const Tally all{c.switch_merges, c.partial_merges, c.full_merges, c.gc_page_copies, nand.erases[merge]};
+        const Tally all{own["switch_merges"], own["partial_merges"], own["full_merges"], c.gc_page_copies, nand.erases[merge]};
         const Tally out{all.switched - seen_.switched, all.partial - seen_.partial, all.full - seen_.full, all.copies - seen_.copies,
                         all.erases - seen_.erases};
         seen_ = all;
@@ -46,7 +48,7 @@ private:
         SsdConfig c = tiny_config();
         c.nand.geometry.blocks_per_plane = 20;
         c.ftl.scheme = scheme;
-        c.ftl.log_blocks = logs;
+        c.ftl.options.set(merge_option::log_blocks, logs);
         return c;
     }
     CutRig rig_;
@@ -157,7 +159,7 @@ TEST_CASE("FAST: a log block whose pages were all overwritten is not erased befo
         SsdConfig config = tiny_config();
         config.nand.geometry.blocks_per_plane = 20;
         config.ftl.scheme = "fast";
-        config.ftl.log_blocks = 2;
+        config.ftl.options.set(merge_option::log_blocks, 2);
         CutRig rig{config};
         for (std::uint32_t i = 0; i < per_block; ++i) rig.now = rig.write(1, 1); // the first RW log block: one page again and again
         rig.now = rig.flush();
@@ -215,7 +217,7 @@ TEST_CASE("a full merge takes the time of its page reads and programs, one after
     config.nand.geometry.blocks_per_plane = 30;
     config.nand.timing = test::round_timing;
     config.ftl.scheme = "log_block";
-    config.ftl.log_blocks = 2;
+    config.ftl.options.set(merge_option::log_blocks, 2);
     CutRig rig{config, Payload::keep, UndoPolicy::none};
     const auto wait = [&rig] {
         for (SimTime wake = rig.ssd().tick(rig.now); wake != sim_never; wake = rig.ssd().tick(rig.now)) rig.now = std::max(rig.now, wake);
@@ -248,7 +250,7 @@ TEST_CASE("block mapping refuses what it cannot do, says why, and warns of what 
     CHECK(says(plan([](SsdConfig& c) { c.ftl.striping = 2; }), "striping"));
     CHECK(says(plan([](SsdConfig& c) { c.ftl.groups = 2; }), "groups"));
     CHECK(says(plan([](SsdConfig& c) { c.nand.geometry.blocks_per_plane = 4; }), "use more blocks"));
-    CHECK(says(plan([](SsdConfig& c) { c.ftl.log_blocks = 500; }), "fewer ftl.log_blocks"));
+    CHECK(says(plan([](SsdConfig& c) { c.ftl.options.set(merge_option::log_blocks, 500); }), "fewer ftl.log_blocks"));
     const auto fits = plan([](SsdConfig&) {});
     REQUIRE(fits.has_value());
     CHECK(fits->pram_bytes == 0);

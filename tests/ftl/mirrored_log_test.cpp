@@ -5,6 +5,7 @@
 #include <array>
 #include <set>
 
+#include "ftl/schemes/coftl.h"
 #include "tests/ftl/meta_log_rig.h"
 #include "tests/support/coftl_shape.h"
 
@@ -84,7 +85,7 @@ std::set<BlockId> log_blocks(CutRig& rig, std::uint32_t plane) {
 SsdConfig mirrored(const Shape& shape) {
     SsdConfig config = coftl_config(shape);
     config.nand.geometry.blocks_per_plane = 20;
-    config.ftl.coftl.mirrored_log = true;
+    config.ftl.options.set(coftl_option::mirrored_log, true);
     return config;
 }
 

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <queue>
 
+#include "ftl/schemes/dftl.h"
+#include "ftl/schemes/page_plan.h"
 #include "tests/support/every_scheme.h"
 
 using namespace flashlab;
@@ -95,8 +97,8 @@ TEST_CASE("reads one after the other do not meet a checkpoint, which goes with w
     shape.nand.geometry.pages_per_block = 32;
     shape.nand.timing = test::round_timing;
     shape.ftl.reserved_permille = 250;
-    shape.ftl.checkpoint_blocks = 40;
-    shape.ftl.mapping_cache_bytes = 1u << 20; // dftl: it reads no translation page
+    shape.ftl.options.set(page_option::checkpoint_blocks, 40);
+    shape.ftl.options.set(dftl_option::mapping_cache_bytes, 1u << 20); // dftl: it reads no translation page
     CutRig rig{*shape_for(scheme, shape), Payload::none, UndoPolicy::none};
     const auto map_pages = [&] { return rig.array().counters().programs[static_cast<std::size_t>(Cause::map)]; };
     const std::uint64_t before = map_pages();

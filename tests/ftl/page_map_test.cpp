@@ -4,6 +4,7 @@
 #include "ftl/blocks/victim_policies.h"
 #include "ftl/recovery/page_checkpoint.h"
 #include "ftl/recovery/trim_log.h"
+#include "ftl/schemes/page_plan.h"
 #include "tests/support/bytes.h"
 #include "tests/support/every_scheme.h"
 
@@ -49,7 +50,7 @@ TEST_CASE("recovery reads at most the first page of each block and the blocks op
     const std::string scheme = GENERATE("page_map", "dftl");
     SsdConfig shape = tiny_config();
     shape.nand.geometry.blocks_per_plane = 100;
-    shape.ftl.checkpoint_blocks = 8;
+    shape.ftl.options.set(page_option::checkpoint_blocks, 8);
     const SsdConfig config = *shape_for(scheme, shape);
     CAPTURE(scheme);
     CutRig rig{config, Payload::keep, UndoPolicy::none};
@@ -71,7 +72,7 @@ TEST_CASE("recovery reads at most the first page of each block and the blocks op
 TEST_CASE("power cuts with a checkpoint after every other block keep the contract", "[ftl][crash][recovery]") {
     const std::string scheme = GENERATE("page_map", "dftl");
     SsdConfig shape = tiny_config();
-    shape.ftl.checkpoint_blocks = 2;
+    shape.ftl.options.set(page_option::checkpoint_blocks, 2);
     const SsdConfig config = *shape_for(scheme, shape);
     for (std::uint64_t seed = 901; seed <= 906; ++seed) {
         CAPTURE(scheme, seed);
@@ -105,7 +106,7 @@ TEST_CASE("every victim policy keeps every version, also across cuts", "[ftl][bl
 TEST_CASE("the policies answer as their papers say", "[blocks]") {
     const auto geometry = *Geometry::make(tiny_config().nand.geometry);
     FullBlocks full{UnitGeometry{geometry, 1}};
-    const auto choose = [&full](std::string_view name) { return make_victim_policy(name, 5)->choose(full, PlaneId{0}); };
+    const auto choose = [&full](std::string_view name) { return make_victim_policy(name, {}, 5)->choose(full, PlaneId{0}); };
     for (const auto& policy : victim_policies()) CHECK_FALSE(choose(policy.name).has_value());
     full.add(BlockId{1}, 8); // wholly valid: nothing to gain
     for (const auto& policy : victim_policies()) CHECK_FALSE(choose(policy.name).has_value());

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "ftl/schemes/coftl.h"
 #include "tests/support/every_scheme.h"
 #include "tests/support/test_drive.h"
 
@@ -123,7 +124,7 @@ TEST_CASE("counters and event log tell the same, and copies are what collections
 TEST_CASE("a page that waited in a buffer goes to the flash with its own stream and queue, for the request that waits", "[ftl][events][scheme]") {
     auto base = tiny_config();
     base.dram.write_buffer_bytes = 8 * base.nand.geometry.page_bytes;
-    base.ftl.coftl.cache_bytes = 8 * base.nand.geometry.page_bytes;
+    base.ftl.options.set(coftl_option::cache_bytes, 8 * base.nand.geometry.page_bytes);
     on_every_scheme(base, [](const SsdConfig& config) {
         TestDrive<JobRecorder> drive{config};
         drive.recover();

@@ -19,8 +19,8 @@ inline SsdConfig coftl_config(const Shape& shape) {
     c.nand.geometry.channels = shape.channels;
     c.nand.geometry.blocks_per_plane = 14;
     c.ftl.striping = shape.width;
-    c.ftl.coftl.cache_bytes = std::uint64_t{shape.slots} * shape.width * c.nand.geometry.page_bytes;
-    c.ftl.coftl.cached_tables = shape.tables;
+    c.ftl.options.set(coftl_option::cache_bytes, std::uint64_t{shape.slots} * shape.width * c.nand.geometry.page_bytes);
+    c.ftl.options.set(coftl_option::cached_tables, shape.tables);
     return c;
 }
 

@@ -6,6 +6,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "ftl/scheme.h"
+#include "tools/grade/scheme_file.h"
 #include "tools/run/device_choice.h"
 #include "tools/text/sizes.h"
 #include "tools/text/table.h"
@@ -44,6 +46,18 @@ inline CLI::Validator at_least_one() {
                           ""};
 }
 
+/// Loads the shared object that is named instead of a translation layer, and hands on that one's name (docs/adding-a-scheme.md).
+inline CLI::Validator loaded_scheme() {
+    return CLI::Validator{[](std::string& text) {
+                              if (!is_scheme_file(text)) return std::string{};
+                              const auto scheme = load_scheme(text);
+                              if (!scheme) return scheme.error();
+                              text = (*scheme)->name;
+                              return std::string{};
+                          },
+                          ""};
+}
+
 inline CLI::App& add_command(CLI::App& app, const std::string& name, const std::string& help, const std::string& example) {
     CLI::App* command = app.add_subcommand(name, help);
     command->footer("Example:\n  " + example);
@@ -66,7 +80,7 @@ inline void add_format(CLI::App& c, OutputFormat& format, const std::string& jso
 inline void add_device_choice(CLI::App& c, DeviceChoice& choice, const std::string& default_size) {
     c.add_option("--preset", choice.preset, "A ready-made drive (flashlab presets)");
     c.add_option("--config", choice.config_file, "TOML file of configuration keys");
-    c.add_option("--ftl", choice.ftl, translation_layers());
+    c.add_option("--ftl", choice.ftl, translation_layers())->transform(loaded_scheme());
     add_size(c, "--size", choice.size_bytes, "Logical size of the device; " + default_size + " for the default device");
     c.add_option("--set", choice.settings, "KEY=VALUE of a configuration key")->allow_extra_args(false);
     c.add_option("--device", choice.directory, "A drive that mkfs made, unmounted: written with payload, in its file replay.data");

@@ -14,7 +14,6 @@
 #include "tools/drive/config_field.h"
 #include "tools/drive/scheme_keys.h"
 #include "tools/text/sizes.h"
-#include "tools/text/table.h"
 
 namespace flashlab {
 namespace {
@@ -35,7 +34,8 @@ std::string victim_names() {
 const std::string victim_help =
     fmt::format("Which full block is collected: {}. Where it is left out and ftl.separation is frequency: cost-benefit.", victim_names());
 
-const std::array keys{
+/// Of all drives. What schemes and policies declare comes to it in config_keys().
+const std::array common_keys{
     ConfigKey{"format", integer, written_by_mkfs, 1, max_u32, "", "Version of this file; a newer one is refused.", FIELD(format)},
     ConfigKey{"preset", text, mkfs, 0, 0, "", "The device this configuration started from (flashlab presets).", FIELD(ssd.preset)},
 
@@ -117,8 +117,6 @@ const std::array keys{
     ConfigKey{"ftl.mapping_unit_pages", integer, mkfs, 1, 4, "", "Physical pages of a logical page: 1, 2 or 4.", FIELD(ssd.ftl.mapping_unit_pages)},
     ConfigKey{"ftl.striping", integer, mkfs, 1, 256, "", "Blocks of a page set, for schemes that make their own; others: nand.striping.",
               FIELD(ssd.ftl.striping)},
-    ConfigKey{"ftl.interleaving", integer, mkfs, 1, 256, "", "Channels (striped ones) that neighbouring logical pages take in turn.",
-              FIELD(ssd.ftl.interleaving)},
     ConfigKey{"ftl.allocation", text, mount, 0, 0,
               "CWDP CWPD CDWP CDPW CPWD CPDW WCDP WCPD WDCP WDPC WPCD WPDC DCWP DCPW DWCP DWPC DPCW DPWC PCWD PCDW PWCD PWDC PDCW PDWC",
               "Units that neighbouring pages take in turn, the fastest first: C channel, W way (chip), D die, P plane. Not coftl, whose sets are its "
@@ -128,19 +126,10 @@ const std::array keys{
               FIELD(ssd.ftl.groups)},
     ConfigKey{"ftl.reserved_permille", integer, mkfs, 0, 900, "", "Blocks outside the logical space, of 1000 (at least 4 blocks a group).",
               FIELD(ssd.ftl.reserved_permille)},
-    ConfigKey{"ftl.log_blocks", integer, mkfs, 0, max_u32, "",
-              "Log blocks of log_block, RW log blocks of fast, blocks being rewritten of block_map; 0: mkfs chooses.", FIELD(ssd.ftl.log_blocks)},
     ConfigKey{"ftl.victim", text, mount, 0, 0, "", victim_help, FIELD(ssd.ftl.victim)},
     ConfigKey{"ftl.separation", text, mkfs, 0, 0, "",
               "page_map, dftl, hftl: which pages share superblocks: none, frequency (hot and cold) or cause (host and collections).",
               FIELD(ssd.ftl.separation)},
-    ConfigKey{"ftl.checkpoint_blocks", integer, mount, 0, 1u << 30, "",
-              "Schemes without PRAM: blocks opened between checkpoints; 0: as many as keep them at 1 %.", FIELD(ssd.ftl.checkpoint_blocks)},
-    ConfigKey{"ftl.mapping_cache_bytes", size, mkfs, 0, std::uint64_t{1} << 34, "", "dftl: DRAM for mapping entries; 0: a 32nd of the map.",
-              FIELD(ssd.ftl.mapping_cache_bytes)},
-    ConfigKey{"ftl.mapping_entry_bytes", integer, mkfs, 4, 64, "",
-              "dftl: DRAM that a mapping entry takes: 8, logical and physical page number; 16 with the links of the LRU list.",
-              FIELD(ssd.ftl.mapping_entry_bytes)},
     ConfigKey{"ftl.wear_threshold", integer, mount, 0, 1'000'000'000, "",
               "Erases by which a block may lag behind its die's mean before its data are moved, and an eighth of the mean at least, which is what "
               "chance makes; 0: no wear levelling.",
@@ -150,22 +139,6 @@ const std::array keys{
               FIELD(ssd.ftl.moving_ring)},
     ConfigKey{"ftl.gc_slice_us", integer, mount, 1, 10'000'000, "", "Background copies are issued in slices of at most this much of one plane.",
               FIELD(ssd.ftl.gc_slice_us)},
-
-    ConfigKey{"dftl.fetch_on_write_miss", integer, mount, 0, 1, "",
-              "1: a write whose mapping entry is not cached reads its translation page first, once for a request, as Gupta et al. have it; 0: it "
-              "makes a dirty entry (Shim et al.).",
-              FIELD(ssd.ftl.fetch_on_write_miss)},
-    ConfigKey{"coftl.cache_bytes", size, mount, 0, std::uint64_t{1} << 40, "", "Data cache of coftl, in slots of a virtual page; 0: none.",
-              FIELD(ssd.ftl.coftl.cache_bytes)},
-    ConfigKey{"coftl.cached_tables", integer, mount, 1, 1u << 24, "", "Virtual page tables of coftl that are kept in RAM.",
-              FIELD(ssd.ftl.coftl.cached_tables)},
-    ConfigKey{"coftl.free_sets", integer, mount, 0, 1u << 24, "",
-              "Block sets that coftl keeps free and lists in a log version; 0: 256, at most half the spare.", FIELD(ssd.ftl.coftl.free_sets)},
-    ConfigKey{"coftl.swap_sets", integer, mkfs, 0, 1u << 16, "",
-              "Block sets of coftl for page tables that leave RAM early; 0: none, else at least 2.", FIELD(ssd.ftl.coftl.swap_sets)},
-    ConfigKey{"coftl.mirrored_log", integer, mkfs, 0, 1, "", "1: coftl writes its log twice, on other planes.", FIELD(ssd.ftl.coftl.mirrored_log)},
-    ConfigKey{"coftl.wear_period", integer, mount, 0, 1u << 30, "", "Erased block sets between two reclaims of one that nobody rewrites; 0: never.",
-              FIELD(ssd.ftl.coftl.wear_period)},
 
     ConfigKey{"host_link.ps_per_byte", integer, mount, 0, ns_per_second, "", "Transfer of one byte between host and drive; 250 is 4 GB/s.",
               FIELD(ssd.host_link.ps_per_byte)},
@@ -215,6 +188,23 @@ const std::array keys{
 };
 #undef FIELD
 
+ConfigKey key_of(const Option& option) {
+    ConfigKey key{option.key, option.is_size ? size : integer, option.phase == OptionPhase::mkfs ? mkfs : mount, option.min, option.max, {},
+                  option.help};
+    key.get = [&option](const DeviceConfig& c) { return as_text(c.ssd.ftl.options.number(option)); };
+    key.set = [&option](DeviceConfig& c, std::uint64_t n, std::string_view) { c.ssd.ftl.options.put(option, n); };
+    return key;
+}
+
+/// Behind the key that it names; else behind the last one of its section; a section of its own stands before that of the host's link.
+void add_option(std::vector<ConfigKey>& keys, const Option& option) {
+    const auto before = std::ranges::find_if(keys, [](const ConfigKey& key) { return key.name.starts_with("host_link."); });
+    auto at = std::find_if(keys.rbegin(), keys.rend(), [&](const ConfigKey& key) {
+                  return option.behind.empty() ? key.name.starts_with(option.key.substr(0, option.key.find('.') + 1)) : key.name == option.behind;
+              }).base();
+    keys.insert(at == keys.begin() ? before : at, key_of(option));
+}
+
 std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);
     for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -247,6 +237,7 @@ std::string_view when_of(const ConfigKey& key) {
 /// As the tables of keys say it: device.toml knows its scheme, a table does not.
 std::string meaning_of(const ConfigKey& key) {
     const auto owners = schemes_of_key(key.name);
+    if (const std::string policy = policy_of_key(key.name); !policy.empty()) return fmt::format("{} Only with {}.", key.help, policy);
     return owners.empty() ? std::string{key.help} : fmt::format("{} Only with {}.", key.help, fmt::join(owners, ", "));
 }
 std::string allowed_of(const ConfigKey& key) {
@@ -275,13 +266,19 @@ std::string ConfigKey::range_text() const {
     return fmt::format("{} to {}", min, max);
 }
 
-std::span<const ConfigKey> config_keys() { return keys; }
+std::span<const ConfigKey> config_keys() {
+    static std::vector<ConfigKey> keys{common_keys.begin(), common_keys.end()};
+    static std::size_t declared = 0;
+    const std::vector<const Option*> options = declared_options(); // more where a scheme was admitted since
+    for (; declared < options.size(); ++declared) add_option(keys, *options[declared]);
+    return keys;
+}
 
 const ConfigKey* find_config_key(std::string_view name) {
     if (name == "dram.bytes") // as it was called before it could be partitioned
         name = "dram.size";
-    const auto found = std::ranges::find(keys, name, &ConfigKey::name);
-    return found == keys.end() ? nullptr : &*found;
+    const auto found = std::ranges::find(config_keys(), name, &ConfigKey::name);
+    return found == config_keys().end() ? nullptr : &*found;
 }
 
 std::string nearest_name(std::string_view wanted, const std::vector<std::string>& candidates) {
@@ -299,7 +296,7 @@ std::string nearest_name(std::string_view wanted, const std::vector<std::string>
 
 std::string unknown_key_text(std::string_view name) {
     std::vector<std::string> names;
-    for (const auto& key : keys) {
+    for (const auto& key : config_keys()) {
         names.emplace_back(key.name);
         const auto dot = key.name.find('.');
         // A key written without its section is the commonest slip.
@@ -332,7 +329,7 @@ std::string to_toml(const DeviceConfig& config) {
     std::string out = "# A FlashLab device, written by flashlab mkfs. Keys of geometry and layout describe the images and must stay as they are;\n"
                       "# times and speeds may be changed while the device is not mounted.\n";
     std::string_view section;
-    for (const auto& key : keys) {
+    for (const auto& key : config_keys()) {
         const auto dot = key.name.find('.');
         const std::string_view own = dot == std::string_view::npos ? std::string_view{} : key.name.substr(0, dot);
         if (own != section) out += fmt::format("\n[{}]\n", own);
@@ -347,7 +344,7 @@ std::string to_toml(const DeviceConfig& config) {
 
 Json to_json(const DeviceConfig& config) {
     Json out{Json::Object{}};
-    for (const auto& key : keys) {
+    for (const auto& key : config_keys()) {
         const std::string value = key.get(config);
         if (key.type == ConfigType::text) {
             out.add(std::string{key.name}, value);
@@ -363,23 +360,26 @@ Json to_json(const DeviceConfig& config) {
 Table describe_config_keys() {
     const DeviceConfig defaults;
     Table table{{"key", "default", "allowed", "when", "meaning"}};
-    for (const auto& key : keys) table.add({std::string{key.name}, key.get(defaults), allowed_of(key), std::string{when_of(key)}, meaning_of(key)});
+    for (const auto& key : config_keys())
+        table.add({std::string{key.name}, key.get(defaults), allowed_of(key), std::string{when_of(key)}, meaning_of(key)});
     return table;
 }
 
 Json config_keys_as_json() {
     const DeviceConfig defaults;
     Json all{Json::Array{}};
-    for (const auto& key : keys)
+    for (const auto& key : config_keys())
         all.push(Json::object(
             {{"key", key.name}, {"default", key.get(defaults)}, {"allowed", allowed_of(key)}, {"when", when_of(key)}, {"meaning", meaning_of(key)}}));
-    return Json::object({{"keys", std::move(all)}});
+    Json out = Json::object({{"keys", std::move(all)}});
+    if (Json counters = counters_of_schemes(); !counters.is_null()) out.add("counters", std::move(counters));
+    return out;
 }
 
 std::vector<std::string> config_keys_as_markdown() {
     const DeviceConfig defaults;
     std::vector<std::string> rows;
-    for (const auto& key : keys)
+    for (const auto& key : config_keys())
         rows.push_back(fmt::format("| `{}` | {} | {} | {} | {} |", key.name, key.get(defaults), allowed_of(key), when_of(key), meaning_of(key)));
     return rows;
 }
@@ -391,7 +391,7 @@ std::string config_hash(const DeviceConfig& config) {
 
 std::string checksum_of_images_keys(const DeviceConfig& config, const std::function<bool(std::string_view)>& is_there) {
     std::string text;
-    for (const auto& key : keys)
+    for (const auto& key : config_keys())
         if (key.phase != ConfigPhase::mount && key.name != "layout.checksum" && is_there(key.name))
             text += fmt::format("{}={}\n", key.name, key.get(config));
     return fmt::format("{:08x}", crc32c(std::as_bytes(std::span{text})));

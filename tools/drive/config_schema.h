@@ -1,4 +1,5 @@
 /// The one table of configuration keys. Reading, checking, writing and documentation all follow it.
+/// The keys of all drives stand in it; those of schemes and policies come from their declarations (ftl/options.h).
 ///
 /// Idea       A key is a name, a unit, a range, a sentence of help and a pair of functions on DeviceConfig. TOML, environment, --set and -o call
 ///            set_key().
@@ -34,12 +35,13 @@ struct ConfigKey {
     std::uint64_t max = 0;
     std::string_view choices; ///< of a text key, separated by blanks; empty: any
     std::string_view help;
-    std::string (*get)(const DeviceConfig&);
-    void (*set)(DeviceConfig&, std::uint64_t number, std::string_view text);
+    std::function<std::string(const DeviceConfig&)> get{};
+    std::function<void(DeviceConfig&, std::uint64_t number, std::string_view text)> set{};
 
     [[nodiscard]] std::string range_text() const; ///< "1 to 64", "slc, mlc, tlc or qlc"
 };
 
+/// What is returned stands until a scheme is admitted (ftl/admit_scheme.h).
 [[nodiscard]] std::span<const ConfigKey> config_keys();
 /// Null when unknown.
 [[nodiscard]] const ConfigKey* find_config_key(std::string_view name);
@@ -56,7 +58,7 @@ struct ConfigKey {
 [[nodiscard]] Json to_json(const DeviceConfig& config);
 /// A table of all keys for `info --keys`.
 [[nodiscard]] Table describe_config_keys();
-/// The same: {keys:[{key, default, allowed, when, meaning}]}.
+/// The same: {keys:[{key, default, allowed, when, meaning}]}, and counters:[{counter, unit, scheme, meaning}] where there are some.
 [[nodiscard]] Json config_keys_as_json();
 /// The same as rows for docs/configuration.md, which a test compares.
 [[nodiscard]] std::vector<std::string> config_keys_as_markdown();

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/contract.h"
+#include "ftl/make_ftl.h"
 #include "tools/drive/device_plan.h"
 
 namespace flashlab {
@@ -145,22 +146,26 @@ SampleDetails Device::sample_details() const {
     for (std::uint32_t channel = 0; channel < array().chip_geometry().channels(); ++channel)
         details.channel_busy_ns.push_back(static_cast<std::uint64_t>(array().channel_busy(ChannelId{channel}).count()));
     const FtlCounters scheme = ftl().counters();
+    const CounterValues own = own_counters(ftl());
     const WriteBufferCounters buffer = ssd().buffer() != nullptr ? ssd().buffer()->buffer_counters() : WriteBufferCounters{};
     details.counts = {.buffer_read_hits = buffer.read_hits,
                       .buffer_read_misses = buffer.read_misses,
                       .buffer_write_hits = buffer.write_hits,
                       .buffer_write_misses = buffer.write_misses,
-                      .map_read_hits = scheme.map_read_hits,
-                      .map_read_misses = scheme.map_read_misses,
-                      .map_write_hits = scheme.map_write_hits,
-                      .map_write_misses = scheme.map_write_misses,
+                      .map_read_hits = own["map_read_hits"],
+                      .map_read_misses = own["map_read_misses"],
+                      .map_write_hits = own["map_write_hits"],
+                      .map_write_misses = own["map_write_misses"],
                       .gc_jobs = scheme.gc_jobs,
                       .gc_page_copies = scheme.gc_page_copies,
-                      .switch_merges = scheme.switch_merges,
-                      .partial_merges = scheme.partial_merges,
-                      .full_merges = scheme.full_merges,
+                      .switch_merges = own["switch_merges"],
+                      .partial_merges = own["partial_merges"],
+                      .full_merges = own["full_merges"],
                       .read_pages = ssd().counters().read_pages,
                       .unmapped_reads = ssd().counters().unmapped_reads};
+    for (const auto& [counter, value] : own)
+        if (!counter->has_own_place)
+            details.own_counts.push_back({std::string{counter->name}, std::string{counter->unit}, std::string{counter->help}, value});
     return details;
 }
 

@@ -12,10 +12,12 @@
 #include <unistd.h>
 
 #include "base/contract.h"
+#include "ftl/make_ftl.h"
 #include "nand/image_page_store.h"
 #include "pram/image_pram_store.h"
 #include "tools/drive/config_file.h"
 #include "tools/drive/config_schema.h"
+#include "tools/drive/device_report.h"
 #include "tools/drive/scheme_keys.h"
 #include "tools/host/interruption.h"
 #include "tools/host/private_file.h"
@@ -202,7 +204,7 @@ std::expected<DeviceConfig, std::string> DeviceDirectory::effective_config(const
     if (!config) return config;
     if (auto done = apply_environment(*config, options.environment, true); !done) return std::unexpected(done.error());
     if (auto done = apply_settings(*config, options.settings, true); !done) return std::unexpected(done.error());
-    if (auto done = check_settings_of_scheme(options.settings, config->ssd.ftl.scheme); !done) return std::unexpected(done.error());
+    if (auto done = check_settings_of_scheme(options.settings, config->ssd.ftl); !done) return std::unexpected(done.error());
     return config;
 }
 
@@ -320,9 +322,8 @@ void DeviceDirectory::set_image_faults(std::function<int()> faults) {
 
 DeviceHistory DeviceDirectory::history_now() {
     if (access_ == DeviceAccess::look) return history_;
-    const auto counters = device_->ftl().counters();
     const SampleEvent sample = device_->ssd().sample(device_->ready_at());
-    return history_.plus(sample, counters.gc_jobs, counters.gc_page_copies, device_->ssd().counters());
+    return history_.plus(sample, device_->ftl().counters(), counters_as_json(own_counters(device_->ftl())), device_->ssd().counters());
 }
 
 void DeviceDirectory::sample(SimTime now, const std::vector<FsLatencyRow>& latency) {

@@ -74,20 +74,22 @@ std::expected<DeviceHistory, std::string> DeviceHistory::read(const std::string&
     history.gc_page_copies = (*json)["gc_page_copies"].number();
     history.uncorrectable_reads = (*json)["uncorrectable_reads"].number();
     history.unmapped_reads = (*json)["unmapped_reads"].number();
+    history.own_counters = (*json)["counters"];
     history.totals = sample_from((*json)["totals"]);
     return history;
 }
 
 std::expected<void, std::string> DeviceHistory::write(const std::string& directory) const {
-    const Json json = Json::object({{"clock_ns", clock_ns},
-                                    {"power_cycles", power_cycles},
-                                    {"unsafe_shutdowns", unsafe_shutdowns},
-                                    {"in_use", in_use},
-                                    {"gc_jobs", gc_jobs},
-                                    {"gc_page_copies", gc_page_copies},
-                                    {"uncorrectable_reads", uncorrectable_reads},
-                                    {"unmapped_reads", unmapped_reads},
-                                    {"totals", to_json(totals)}});
+    Json json = Json::object({{"clock_ns", clock_ns},
+                              {"power_cycles", power_cycles},
+                              {"unsafe_shutdowns", unsafe_shutdowns},
+                              {"in_use", in_use},
+                              {"gc_jobs", gc_jobs},
+                              {"gc_page_copies", gc_page_copies},
+                              {"uncorrectable_reads", uncorrectable_reads},
+                              {"unmapped_reads", unmapped_reads},
+                              {"totals", to_json(totals)}});
+    if (!own_counters.is_null()) json.add("counters", own_counters);
     const std::string path = path_in(directory);
     const std::string next = path + ".new";
     if (auto written = write_private_file(next, json.dump() + "\n"); !written) return written;
@@ -95,7 +97,7 @@ std::expected<void, std::string> DeviceHistory::write(const std::string& directo
     return {};
 }
 
-DeviceHistory DeviceHistory::plus(const SampleEvent& s, std::uint64_t jobs, std::uint64_t copies, const SsdCounters& ssd) const {
+DeviceHistory DeviceHistory::plus(const SampleEvent& s, const FtlCounters& ftl, const Json& counters, const SsdCounters& ssd) const {
     DeviceHistory out = *this;
     auto& t = out.totals;
     t.host_reads += s.host_reads;
@@ -111,8 +113,10 @@ DeviceHistory DeviceHistory::plus(const SampleEvent& s, std::uint64_t jobs, std:
         t.nand_programs[c] += s.nand_programs[c];
         t.nand_erases[c] += s.nand_erases[c];
     }
-    out.gc_jobs += jobs;
-    out.gc_page_copies += copies;
+    out.gc_jobs += ftl.gc_jobs;
+    out.gc_page_copies += ftl.gc_page_copies;
+    out.own_counters = Json{};
+    for (const auto& [name, value] : counters.members()) out.own_counters.add(name, own_counters[name].number() + value.number());
     out.uncorrectable_reads += ssd.uncorrectable_reads;
     out.unmapped_reads += ssd.unmapped_reads;
     return out;

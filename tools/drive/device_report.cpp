@@ -115,6 +115,13 @@ void add_lifetime(Json& out, Device& device, const SampleEvent& totals, const We
 
 } // namespace
 
+Json counters_as_json(const CounterValues& now, const CounterValues& before) {
+    Json out;
+    for (const auto& [counter, value] : now)
+        if (!counter->has_own_place) out.add(std::string{counter->name}, value - before[counter->name]);
+    return out;
+}
+
 Json info_report(Device& device) {
     const auto& config = device.config().ssd;
     const auto& g = config.nand.geometry;
@@ -213,6 +220,7 @@ Json smart_report(Device& device, const DeviceHistory& history) {
                       {"spare_blocks", space.spare_blocks},
                       {"free_blocks", space.free_blocks}});
     add_lifetime(out, device, t, wear, grown);
+    if (!history.own_counters.is_null()) out.add("counters", history.own_counters);
     return out;
 }
 
@@ -251,6 +259,7 @@ Json stats_report(Device& device, SimTime now, Duration since_start) {
     out.add("planes_busy_ns", cells / device.array().geometry().planes());
     out.add("busiest_channel", busy.empty() ? Json{} : Json{static_cast<std::uint64_t>(busiest - busy.begin())});
     add_background(out, device);
+    if (Json counters = counters_as_json(own_counters(device.ftl())); !counters.is_null()) out.add("counters", std::move(counters));
     return out;
 }
 

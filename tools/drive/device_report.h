@@ -5,12 +5,15 @@
 /// Cost       smart and stats walk the block table once.
 #pragma once
 
+#include "ftl/counters.h"
 #include "tools/drive/device.h"
 #include "tools/drive/device_history.h"
 #include "tools/text/json.h"
 
 namespace flashlab {
 
+/// What a scheme counts that has no place of its own, since `before`: {name: value}. Null: it counts nothing else.
+[[nodiscard]] Json counters_as_json(const CounterValues& now, const CounterValues& before = {});
 [[nodiscard]] Json info_report(Device& device);
 /// The NVMe SMART log 02h and OCP C0h fields that a simulated drive has, keys as nvme-cli prints them, plus waf, wear, spare and bad blocks.
 [[nodiscard]] Json smart_report(Device& device, const DeviceHistory& history);

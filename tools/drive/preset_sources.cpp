@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "ftl/make_ftl.h"
+
 namespace flashlab {
 namespace {
 
@@ -168,7 +170,8 @@ std::string_view source_of(std::string_view preset, std::string_view key) {
     for (const std::string_view of : {preset, std::string_view{}})
         for (const NumberSource& row : number_sources(of))
             if (names_key(row, key)) return row.source;
-    return {};
+    const auto declared = declared_options();
+    return std::ranges::find(declared, key, &Option::key) == declared.end() ? std::string_view{} : source_of({}, "ftl.scheme");
 }
 
 } // namespace flashlab

@@ -111,6 +111,10 @@ std::string prometheus_text(const Json& stats, const Json& smart, const std::str
         text.sample("call_latency_seconds", op + ",quantile=\"1\"", o["max_us"].real() / 1e6);
         text.sample("call_latency_seconds_count", op, o["calls"]);
     }
+    if (const auto& counters = stats["counters"].members(); !counters.empty()) {
+        text.begin("scheme_counter_total", "counter", "What the translation layer counts besides what all do, since the mount");
+        for (const auto& [name, value] : counters) text.sample("scheme_counter_total", fmt::format("counter=\"{}\"", escaped(name)), value);
+    }
     text.plain(of_smart, smart);
     return text.take();
 }

@@ -13,13 +13,20 @@
 #include <string_view>
 #include <vector>
 
+#include "ftl/ssd_config.h"
+#include "tools/text/json.h"
+
 namespace flashlab {
 
+/// What schemes count and no column of the log says: [{counter, unit, scheme, meaning}]; null: nothing.
+[[nodiscard]] Json counters_of_schemes();
 /// The schemes that read the key, in the order of the list; empty: all of them do.
 [[nodiscard]] std::vector<std::string_view> schemes_of_key(std::string_view key);
+/// "ftl.victim = windowed", where that policy declares the key; empty: no policy does.
+[[nodiscard]] std::string policy_of_key(std::string_view key);
 /// "coftl.cache_bytes is a key of coftl and does nothing with ftl.scheme = hftl ...". A scheme that there is not is another check's.
-[[nodiscard]] std::expected<void, std::string> check_key_of_scheme(std::string_view key, std::string_view scheme);
+[[nodiscard]] std::expected<void, std::string> check_key_of_scheme(std::string_view key, const FtlConfig& ftl);
 /// The same of each KEY=VALUE.
-[[nodiscard]] std::expected<void, std::string> check_settings_of_scheme(std::span<const std::string> settings, std::string_view scheme);
+[[nodiscard]] std::expected<void, std::string> check_settings_of_scheme(std::span<const std::string> settings, const FtlConfig& ftl);
 
 } // namespace flashlab

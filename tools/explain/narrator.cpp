@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "ftl/make_ftl.h"
 #include "nand/page_oob.h"
 
 namespace flashlab {
@@ -150,15 +151,15 @@ void Narrator::trimmed(std::uint32_t first, std::uint32_t pages) {
 }
 
 void Narrator::tell_merges(CrashDevice& device) {
-    const FtlCounters now = device.ftl().counters();
-    const auto tell = [&](std::uint64_t FtlCounters::*of, std::uint64_t& total, const char* sentence) {
-        const std::uint64_t before = counted_.*of;
-        for (std::uint64_t n = before; n < now.*of; ++n) lines_.emplace_back(sentence);
-        if (now.*of > before) total += now.*of - before;
+    const CounterValues now = own_counters(device.ftl());
+    const auto tell = [&](std::string_view name, std::uint64_t& total, const char* sentence) {
+        const std::uint64_t before = counted_[name], after = now[name];
+        for (std::uint64_t n = before; n < after; ++n) lines_.emplace_back(sentence);
+        if (after > before) total += after - before;
     };
-    tell(&FtlCounters::switch_merges, totals_.merges_switch, "switch merge: the log block becomes the data block, nothing is copied");
-    tell(&FtlCounters::partial_merges, totals_.merges_partial, "partial merge: the rest is copied into the log block, which becomes the data block");
-    tell(&FtlCounters::full_merges, totals_.merges_full, "full merge: the newest pages of data and log blocks are gathered into a fresh block");
+    tell("switch_merges", totals_.merges_switch, "switch merge: the log block becomes the data block, nothing is copied");
+    tell("partial_merges", totals_.merges_partial, "partial merge: the rest is copied into the log block, which becomes the data block");
+    tell("full_merges", totals_.merges_full, "full merge: the newest pages of data and log blocks are gathered into a fresh block");
     counted_ = now;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "crash/crash_device.h"
+#include "ftl/counters.h"
 #include "tools/explain/story.h"
 
 namespace flashlab {
@@ -51,7 +52,7 @@ private:
     std::vector<std::uint32_t> erases_before_; ///< of each block, before the story began
     std::vector<std::string> lines_;
     StoryTotals totals_;
-    FtlCounters counted_;
+    CounterValues counted_;
     bool recovers_ = false;
     std::uint64_t recovery_reads_ = 0, recovery_programs_ = 0, recovery_erases_ = 0;
     std::uint64_t pram_words_ = 0; ///< of this step

@@ -136,6 +136,9 @@ WHERE hits + misses > 0 ORDER BY run DESC, cache)"},
             R"(
 SELECT t.run, s.read_pages, s.unmapped_reads, round(s.unmapped_reads * 1.0 / nullif(s.read_pages, 0), 4) AS share
 FROM v_run_totals t JOIN sample_scheme s USING(sample) ORDER BY t.run DESC)"},
+    LogView{"v_counters", "what the translation layer counts besides what all do, run by run", R"(
+SELECT t.run, s.name, s.value, c.unit, c.meaning FROM v_run_totals t JOIN sample_counter s USING(sample) JOIN counter c ON c.run = t.run AND c.name = s.name
+ORDER BY t.run DESC, s.name)"},
     LogView{"v_blocks", "blocks by use, with their pages: valid, invalid, free; at the end of each run", R"(
 SELECT b.run, u.name AS use, count(*) AS blocks, sum(b.valid_pages) AS valid_pages, sum(max(b.written_pages - b.valid_pages, 0)) AS invalid_pages,
   sum((b.use <> 5) * max(p.pages_per_block - b.written_pages, 0)) AS free_pages, min(b.erase_count) AS least_erases, max(b.erase_count) AS most_erases

@@ -278,6 +278,11 @@ bool EventLogWriter::write_sample(const SampleEvent& s, const SampleDetails& det
     for (std::uint32_t channel = 0; channel < details.channel_busy_ns.size(); ++channel)
         good = good && insert(SampleChannelRow{sample, channel, Duration{details.channel_busy_ns[channel]}});
     good = good && insert(SampleSchemeRow{sample, details.counts});
+    if (!details.own_counts.empty() && !has_told_counters_) { // once, also where a run goes on that another writer began
+        good = good && db_.execute(fmt::format("DELETE FROM counter WHERE run = {}", run_.run)).has_value() && insert(std::span{details.own_counts});
+        has_told_counters_ = true;
+    }
+    for (const OwnCount& own : details.own_counts) good = good && insert(SampleCounterRow{sample, own.name, own.value});
     for (const auto& l : details.latency)
         good = good && insert(SampleLatencyRow{sample, l.op, l.calls, l.errors, Duration{l.p50_ns}, Duration{l.p99_ns}, Duration{l.max_ns}});
     return good;

@@ -74,6 +74,7 @@ private:
     SqliteConnection db_;
     LogRun run_;
     std::uint64_t keep_bytes_ = 0;
+    bool has_told_counters_ = false;           ///< what the run's own counters mean
     std::int64_t page_bytes_ = 4096;           ///< of the database
     decltype(inserts_of(all_tables)) inserts_; ///< of those that are not copied
     SqliteBatchImage image_;

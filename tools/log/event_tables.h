@@ -74,6 +74,11 @@ struct SampleSchemeRow {
     SampleNumber sample;
     SchemeCounts counts;
 };
+struct SampleCounterRow {
+    SampleNumber sample;
+    std::string_view name;
+    std::uint64_t value;
+};
 struct WearRow {
     std::uint32_t erase_count, blocks;
 };
@@ -287,6 +292,8 @@ inline constexpr auto unreadable_file_table = event_table<UnreadableFile>(
     column({"bytes", "so many could not be read", "", "bytes"}, &UnreadableFile::bytes),
     column({"path", "one name of the file; NULL: it has none any more, or a hundred were told in this mount"},
            [](const UnreadableFile& f) { return f.path.empty() ? std::nullopt : std::optional<std::string_view>{f.path}; }));
+template <std::uint64_t SchemeCounts::*member>
+inline constexpr auto count = [](const SampleSchemeRow& r) { return r.counts.*member; };
 inline constexpr auto sample_scheme_table = made_table<SampleSchemeRow>(
     {.name = "sample_scheme",
      .level = EventLevel::summary,
@@ -294,32 +301,23 @@ inline constexpr auto sample_scheme_table = made_table<SampleSchemeRow>(
      .primary_key = "sample",
      .since = 7},
     column(which_sample, &SampleSchemeRow::sample),
-    column({"buffer_read_hits", "pages read that the write buffer held", "", "pages"},
-           [](const SampleSchemeRow& r) { return r.counts.buffer_read_hits; }),
-    column({"buffer_read_misses", "pages read that it did not hold", "", "pages"},
-           [](const SampleSchemeRow& r) { return r.counts.buffer_read_misses; }),
-    column({"buffer_write_hits", "pages written that it held already", "", "pages"},
-           [](const SampleSchemeRow& r) { return r.counts.buffer_write_hits; }),
-    column({"buffer_write_misses", "pages written that it did not hold", "", "pages"},
-           [](const SampleSchemeRow& r) { return r.counts.buffer_write_misses; }),
-    column({"map_read_hits", "map entries looked up for reads, found in DRAM", "", "entries"},
-           [](const SampleSchemeRow& r) { return r.counts.map_read_hits; }),
-    column({"map_read_misses", "the same, fetched from the flash", "", "entries"}, [](const SampleSchemeRow& r) { return r.counts.map_read_misses; }),
-    column({"map_write_hits", "map entries looked up for writes, found in DRAM", "", "entries"},
-           [](const SampleSchemeRow& r) { return r.counts.map_write_hits; }),
-    column({"map_write_misses", "the same, not found", "", "entries"}, [](const SampleSchemeRow& r) { return r.counts.map_write_misses; }),
-    column({"gc_jobs", "collections", "", "count"}, [](const SampleSchemeRow& r) { return r.counts.gc_jobs; }),
-    column({"gc_page_copies", "pages that they copied", "", "pages"}, [](const SampleSchemeRow& r) { return r.counts.gc_page_copies; }),
-    column({"switch_merges", "merges that copied nothing: the log block became the data block", "", "count"},
-           [](const SampleSchemeRow& r) { return r.counts.switch_merges; }),
-    column({"partial_merges", "merges that filled the rest of a log block", "", "count"},
-           [](const SampleSchemeRow& r) { return r.counts.partial_merges; }),
-    column({"full_merges", "merges that copied all valid pages into a new block", "", "count"},
-           [](const SampleSchemeRow& r) { return r.counts.full_merges; }),
+    column({"buffer_read_hits", "pages read that the write buffer held", "", "pages"}, count<&SchemeCounts::buffer_read_hits>),
+    column({"buffer_read_misses", "pages read that it did not hold", "", "pages"}, count<&SchemeCounts::buffer_read_misses>),
+    column({"buffer_write_hits", "pages written that it held already", "", "pages"}, count<&SchemeCounts::buffer_write_hits>),
+    column({"buffer_write_misses", "pages written that it did not hold", "", "pages"}, count<&SchemeCounts::buffer_write_misses>),
+    column({"map_read_hits", "map entries looked up for reads, found in DRAM", "", "entries"}, count<&SchemeCounts::map_read_hits>),
+    column({"map_read_misses", "the same, fetched from the flash", "", "entries"}, count<&SchemeCounts::map_read_misses>),
+    column({"map_write_hits", "map entries looked up for writes, found in DRAM", "", "entries"}, count<&SchemeCounts::map_write_hits>),
+    column({"map_write_misses", "the same, not found", "", "entries"}, count<&SchemeCounts::map_write_misses>),
+    column({"gc_jobs", "collections", "", "count"}, count<&SchemeCounts::gc_jobs>),
+    column({"gc_page_copies", "pages that they copied", "", "pages"}, count<&SchemeCounts::gc_page_copies>),
+    column({"switch_merges", "merges that copied nothing: the log block became the data block", "", "count"}, count<&SchemeCounts::switch_merges>),
+    column({"partial_merges", "merges that filled the rest of a log block", "", "count"}, count<&SchemeCounts::partial_merges>),
+    column({"full_merges", "merges that copied all valid pages into a new block", "", "count"}, count<&SchemeCounts::full_merges>),
     column({.name = "read_pages", .meaning = "logical pages that read requests asked for", .unit = "pages", .since = 11},
-           [](const SampleSchemeRow& r) { return r.counts.read_pages; }),
+           count<&SchemeCounts::read_pages>),
     column({.name = "unmapped_reads", .comment = "of these: never written, or trimmed; no flash is read for them", .unit = "pages", .since = 11},
-           [](const SampleSchemeRow& r) { return r.counts.unmapped_reads; }));
+           count<&SchemeCounts::unmapped_reads>));
 inline constexpr auto block_table = made_table<BlockRow>(
     {.name = "block",
      .level = EventLevel::summary,
@@ -348,28 +346,28 @@ inline constexpr auto fault_table = event_table<FaultRow>(
     column({"path", "of that file; NULL: unknown"},
            [](const FaultRow& f) { return f.path.empty() ? std::nullopt : std::optional<std::string_view>{f.path}; }),
     column({"error", "that the call got", "that the call got; 0: none", "errno"}, &FaultRow::error));
+
+inline constexpr auto counter_table =
+    made_table<OwnCount>({.name = "counter",
+                          .level = EventLevel::summary,
+                          .about = "what a run's translation layer counts besides what all do",
+                          .primary_key = "run, name",
+                          .since = 12},
+                         run_column(), column({"name", "", "of the counter"}, &OwnCount::name),
+                         column({"unit", "", "what it counts"}, &OwnCount::unit), column({"meaning", "", "in a sentence"}, &OwnCount::help));
+inline constexpr auto sample_counter_table = made_table<SampleCounterRow>(
+    {.name = "sample_counter", .level = EventLevel::summary, .more = "These counters at a sample.", .primary_key = "sample, name", .since = 12},
+    column(which_sample, &SampleCounterRow::sample), column({"name", "", "of a row of `counter`"}, &SampleCounterRow::name),
+    column({"value", "since the run began"}, &SampleCounterRow::value));
 // clang-format on
 
 /// In the order of the SQL.
-inline constexpr auto all_tables = std::tuple{run_table,
-                                              host_request_table,
-                                              fs_op_table,
-                                              nand_op_table,
-                                              gc_job_table,
-                                              pram_write_table,
-                                              power_table,
-                                              sample_table,
-                                              sample_nand_table,
-                                              sample_channel_table,
-                                              fs_latency_table,
-                                              partition_table,
-                                              wear_table,
-                                              uncorrectable_read_table,
-                                              unreadable_file_table,
-                                              sample_scheme_table,
-                                              block_table,
-                                              cut_outcome_table,
-                                              fault_table};
+inline constexpr auto all_tables = std::tuple{run_table,           host_request_table,       fs_op_table,           nand_op_table,
+                                              gc_job_table,        pram_write_table,         power_table,           sample_table,
+                                              sample_nand_table,   sample_channel_table,     fs_latency_table,      partition_table,
+                                              wear_table,          uncorrectable_read_table, unreadable_file_table, sample_scheme_table,
+                                              block_table,         cut_outcome_table,        fault_table,           counter_table,
+                                              sample_counter_table};
 
 /// The table whose rows are of that type.
 template <class Row, std::size_t at = 0>

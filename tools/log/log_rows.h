@@ -31,11 +31,18 @@ struct SchemeCounts {
     [[nodiscard]] SchemeCounts since(const SchemeCounts& before) const;
 };
 
+/// A counter that the scheme declares for itself (ftl/counters.h).
+struct OwnCount {
+    std::string name, unit, help;
+    std::uint64_t value = 0;
+};
+
 /// What goes with a sample but is not an event of a layer: follows the last SampleEvent given.
 struct SampleDetails {
     std::vector<std::uint64_t> channel_busy_ns; ///< by channel
     std::vector<FsLatencyRow> latency;
     SchemeCounts counts;
+    std::vector<OwnCount> own_counts{}; ///< the same ones in every sample of a run
 };
 /// What a block of the array held. The use is a BlockUse of ftl/ftl.h; the log sees numbers.
 struct BlockRow {

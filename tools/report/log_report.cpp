@@ -99,6 +99,8 @@ private:
                      for (std::size_t i = 0; i < of_scheme.size(); ++i)
                          if (const int c = static_cast<int>(i); !r.is_null(c)) o.add(of_scheme[i], r.number(c));
                  });
+        if (log_.has_table("sample_counter"))
+            each("SELECT name, value FROM v_counters WHERE run = {}", [&](const LogRow& r) { o.add(r.text(0), r.number(1)); });
         out_.add("overview", std::move(o));
     }
 

@@ -137,6 +137,9 @@ private:
              [&](const LogRow& r) { counter("free blocks", r.number(0), fmt::format("\"blocks\":{}", r.number(1))); });
         each("SELECT ts_ns, map_bytes, buffer_bytes FROM partition_decision WHERE " + at,
              [&](const LogRow& r) { counter("DRAM", r.number(0), fmt::format("\"maps\":{},\"write buffer\":{}", r.number(1), r.number(2))); });
+        if (log_.has_table("sample_counter"))
+            each("SELECT ts_ns, name, value FROM sample JOIN sample_counter USING(sample) WHERE " + at,
+                 [&](const LogRow& r) { counter(r.text(1), r.number(0), fmt::format("\"count\":{}", r.number(2))); });
         if (!log_.has_table("sample_scheme")) return;
         each("SELECT ts_ns, buffer_read_hits + buffer_write_hits, buffer_read_misses + buffer_write_misses, map_read_hits + map_write_hits, "
              "map_read_misses + "

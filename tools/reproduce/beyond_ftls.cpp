@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "base/contract.h"
+#include "ftl/schemes/coftl.h"
+#include "ftl/schemes/dftl.h"
 #include "tools/drive/device_presets.h"
 #include "tools/reproduce/restart_run.h"
 #include "tools/traces/trace_reader.h"
@@ -36,8 +38,8 @@ DeviceConfig device_of(std::string_view scheme, std::string_view preset_name, st
     FtlConfig& ftl = config.ssd.ftl;
     ftl.scheme = scheme;
     ftl.reserved_permille = 120;
-    ftl.mapping_cache_bytes = std::uint64_t{1} << 20;
-    ftl.coftl.cache_bytes = std::uint64_t{1} << 20;
+    ftl.options.set(dftl_option::mapping_cache_bytes, std::uint64_t{1} << 20);
+    ftl.options.set(coftl_option::cache_bytes, std::uint64_t{1} << 20);
     ftl.striping = scheme == "coftl" ? geometry.channels : 1;
     return config;
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/contract.h"
+#include "ftl/schemes/coftl.h"
 #include "tools/drive/device_presets.h"
 #include "tools/reproduce/trace_run.h"
 
@@ -31,9 +32,12 @@ DeviceConfig device_of(const CoftlPoint& p, bool is_quick) {
     config.ssd.nand.striping = is_coftl ? 1 : p.blocks_per_virtual_block;
     config.ssd.nand.options.independent_planes = p.has_independent_planes;
     config.ssd.nand.options.two_plane = p.has_two_plane_commands;
-    (is_coftl ? ftl.coftl.cache_bytes : config.ssd.dram.write_buffer_bytes) = p.cache_bytes / scale;
-    ftl.coftl.cached_tables = 4096 / scale;
-    ftl.coftl.mirrored_log = p.has_mirrored_log;
+    if (is_coftl)
+        ftl.options.set(coftl_option::cache_bytes, p.cache_bytes / scale);
+    else
+        config.ssd.dram.write_buffer_bytes = p.cache_bytes / scale;
+    ftl.options.set(coftl_option::cached_tables, 4096 / scale);
+    ftl.options.set(coftl_option::mirrored_log, p.has_mirrored_log);
     if (p.has_least_spare) ftl.reserved_permille = 0;
     return config;
 }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/contract.h"
+#include "ftl/schemes/merge_plan.h"
 #include "tools/drive/device_plan.h"
 #include "tools/drive/device_presets.h"
 #include "tools/reproduce/dumbo_parameters.h"
@@ -46,7 +47,7 @@ DeviceConfig device_of_user() {
     nand.timing.host_interface_command += cpu_of_request / layout.striping;
     nand.timing.host_interface_confirm += over.write_software / layout.striping;
     config.ssd.ftl.scheme = "log_block";
-    config.ssd.ftl.interleaving = layout.interleaving;
+    config.ssd.ftl.options.set(merge_option::interleaving, layout.interleaving);
     return config;
 }
 

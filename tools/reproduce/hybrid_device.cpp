@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/contract.h"
+#include "ftl/schemes/merge_plan.h"
 #include "tools/drive/device_presets.h"
 
 namespace flashlab {
@@ -32,7 +33,7 @@ std::expected<DevicePlan, std::string> HybridDevice::plan(const HybridChoice& ch
     ftl.mapping_unit_pages = choice.mapping_unit_pages;
     ftl.separation = choice.separation;
     ftl.victim = choice.victim;
-    ftl.log_blocks = choice.scheme == "log_block" ? log_blocks : 0;
+    ftl.options.set(merge_option::log_blocks, choice.scheme == "log_block" ? log_blocks : 0);
     const Duration looking = choice.look_up * hybrid_look_ups(choice.scheme);
     config.ssd.nand.timing.controller_page_read += looking;
     config.ssd.nand.timing.controller_page_program += looking;

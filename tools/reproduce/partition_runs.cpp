@@ -10,6 +10,9 @@
 
 #include "base/contract.h"
 #include "ftl/memory_drive.h"
+#include "ftl/schemes/coftl.h"
+#include "ftl/schemes/dftl.h"
+#include "ftl/schemes/page_plan.h"
 #include "tools/drive/device.h"
 #include "tools/drive/device_presets.h"
 #include "tools/reproduce/forked_runs.h"
@@ -109,17 +112,16 @@ SsdConfig drive_config(const std::string& ftl, const Scale& scale) {
     config.nand.factory_bad_per_million = 0;
     config.ftl.scheme = ftl;
     config.ftl.reserved_permille = spare * 1000 / (1000 + spare);
-    config.ftl.mapping_cache_bytes = scale.of(largest_map);
-    config.ftl.mapping_entry_bytes = entry_bytes;
-    config.ftl.checkpoint_blocks = 1u << 30; // the paper has none: they would be charged to the maps
+    config.ftl.options.set(dftl_option::mapping_cache_bytes, scale.of(largest_map));
+    config.ftl.options.set(dftl_option::mapping_entry_bytes, entry_bytes);
+    config.ftl.options.set(page_option::checkpoint_blocks, 1u << 30); // the paper has none: they would be charged to the maps
     if (ftl == "coftl") {
         auto& geometry = config.nand.geometry;
         geometry.channels = coftl_channels;
         geometry.blocks_per_plane /= coftl_channels;
         config.ftl.striping = coftl_channels;
-        config.ftl.coftl.cache_bytes = 0; // the write buffer of the budget stands in for it
-        config.ftl.coftl.cached_tables =
-            static_cast<std::uint32_t>(config.ftl.mapping_cache_bytes / (geometry.pages_per_block * sizeof(std::uint32_t)));
+        config.ftl.options.set(coftl_option::cache_bytes, 0); // the write buffer of the budget stands in for it
+        config.ftl.options.set(coftl_option::cached_tables, static_cast<std::uint32_t>(scale.of(largest_map) / (geometry.pages_per_block * 4)));
     }
     return config;
 }
@@ -159,8 +161,8 @@ private:
     [[nodiscard]] std::expected<void, std::string> drive(Ssd& ssd, const PartitionSetting& setting, const std::vector<Load>& loads,
                                                          PartitionResult& result);
     [[nodiscard]] std::expected<void, std::string> pay_debts(Ssd& ssd);
-    void count_operations(const NandCounters& nand, const FtlCounters& scheme, PartitionResult& result) const;
-    void count_hits(const FtlCounters& scheme, const Ssd& ssd, PartitionResult& result) const;
+    void count_operations(const NandCounters& nand, std::uint64_t copies, PartitionResult& result) const;
+    void count_hits(const CounterValues& scheme, const Ssd& ssd, PartitionResult& result) const;
 
     [[nodiscard]] Ftl& ftl() const { return drive_->ftl(); }
     [[nodiscard]] NandArray& array() const { return drive_->array(); }
@@ -223,22 +225,22 @@ double FilledDrive::share_of_axis(double map_share) const {
     return std::max(0.0, (map_share * size - beside) / (size - beside));
 }
 
-void FilledDrive::count_operations(const NandCounters& nand, const FtlCounters& scheme, PartitionResult& r) const {
+void FilledDrive::count_operations(const NandCounters& nand, std::uint64_t copies, PartitionResult& r) const {
     const NandCounters& n = array().counters();
     r.operation_s = operation_seconds(n, timing()) - operation_seconds(nand, timing());
     r.flash_reads = all_causes(n.reads) - all_causes(nand.reads);
     r.flash_writes = all_causes(n.programs) - all_causes(nand.programs);
     r.erases = all_causes(n.erases) - all_causes(nand.erases);
-    r.page_copies = static_cast<double>(ftl().counters().gc_page_copies - scheme.gc_page_copies);
+    r.page_copies = static_cast<double>(ftl().counters().gc_page_copies - copies);
 }
 
-void FilledDrive::count_hits(const FtlCounters& scheme, const Ssd& ssd, PartitionResult& r) const {
-    const FtlCounters f = ftl().counters();
+void FilledDrive::count_hits(const CounterValues& scheme, const Ssd& ssd, PartitionResult& r) const {
+    const CounterValues f = own_counters(ftl());
     const WriteBufferCounters b = ssd.buffer() ? ssd.buffer()->buffer_counters() : WriteBufferCounters{};
     r.buffer_read_hits = ratio(b.read_hits, b.read_misses);
     r.buffer_write_hits = ratio(b.write_hits, b.write_misses);
-    r.map_read_hits = ratio(f.map_read_hits - scheme.map_read_hits, f.map_read_misses - scheme.map_read_misses);
-    r.map_write_hits = ratio(f.map_write_hits - scheme.map_write_hits, f.map_write_misses - scheme.map_write_misses);
+    r.map_read_hits = ratio(f["map_read_hits"] - scheme["map_read_hits"], f["map_read_misses"] - scheme["map_read_misses"]);
+    r.map_write_hits = ratio(f["map_write_hits"] - scheme["map_write_hits"], f["map_write_misses"] - scheme["map_write_misses"]);
     const DramPartition* dram = ssd.partition();
     if (dram != nullptr && dram->counters().decisions != 0)
         r.mean_map_share = share_of_axis(dram->counters().map_share_sum / static_cast<double>(dram->counters().decisions));
@@ -315,14 +317,15 @@ std::expected<PartitionResult, std::string> FilledDrive::run(const PartitionSett
     if (!begun) return std::unexpected(to_text(begun.error()));
     now_ = std::max(now_, *begun);
     const NandCounters nand_before = array().counters();
-    const FtlCounters ftl_before = ftl().counters();
+    const std::uint64_t copies_before = ftl().counters().gc_page_copies;
+    const CounterValues counted_before = own_counters(ftl());
     PartitionResult result;
     if (auto driven = drive(ssd, setting, loads, result); !driven) return std::unexpected(driven.error());
-    count_hits(ftl_before, ssd, result);
+    count_hits(counted_before, ssd, result);
     const double unpaid = operation_seconds(array().counters(), timing());
     if (auto paid = pay_debts(ssd); !paid) return std::unexpected(paid.error());
     result.debts_s = operation_seconds(array().counters(), timing()) - unpaid;
-    count_operations(nand_before, ftl_before, result);
+    count_operations(nand_before, copies_before, result);
     if (result.operation_s <= 0) // what follows are ratios of these times
         return std::unexpected(fmt::format(
             "the load {} is too short: its requests never reach the flash, so there is nothing to compare; give a longer trace", setting.workload));

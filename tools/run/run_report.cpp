@@ -1,14 +1,18 @@
 #include "tools/run/run_report.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <ranges>
 #include <utility>
 
 #include <sys/resource.h>
 
 #include <fmt/format.h>
 
+#include "ftl/make_ftl.h"
 #include "tools/drive/config_schema.h"
+#include "tools/drive/device_report.h"
 #include "tools/drive/waf_parts.h"
 
 namespace flashlab {
@@ -40,7 +44,6 @@ Json erase_counts(const Device& device) {
 Json cache_report(const RunSnapshot& after, const RunSnapshot& before, bool has_buffer) {
     Json cache;
     const auto add_buffer = [&](const char* key, std::uint64_t WriteBufferCounters::*m) { cache.add(key, after.buffer.*m - before.buffer.*m); };
-    const auto add_map = [&](const char* key, std::uint64_t FtlCounters::*m) { cache.add(key, after.ftl.*m - before.ftl.*m); };
     if (has_buffer) {
         add_buffer("read_hits", &WriteBufferCounters::read_hits);
         add_buffer("read_misses", &WriteBufferCounters::read_misses);
@@ -49,14 +52,9 @@ Json cache_report(const RunSnapshot& after, const RunSnapshot& before, bool has_
         add_buffer("write_back_pages", &WriteBufferCounters::evicted_pages);
         add_buffer("flushed_pages", &WriteBufferCounters::flushed_pages);
     }
-    if (after.ftl.map_read_hits + after.ftl.map_read_misses + after.ftl.map_write_hits + after.ftl.map_write_misses != 0) {
-        add_map("map_read_hits", &FtlCounters::map_read_hits);
-        add_map("map_read_misses", &FtlCounters::map_read_misses);
-        add_map("map_write_hits", &FtlCounters::map_write_hits);
-        add_map("map_write_misses", &FtlCounters::map_write_misses);
-        add_map("translation_reads", &FtlCounters::translation_reads);
-        add_map("translation_writes", &FtlCounters::translation_writes);
-    }
+    constexpr std::array of_map{"map_read_hits", "map_read_misses", "map_write_hits", "map_write_misses", "translation_reads", "translation_writes"};
+    if (std::ranges::any_of(of_map | std::views::take(4), [&](const char* name) { return after.own[name] != 0; }))
+        for (const char* name : of_map) cache.add(name, after.own[name] - before.own[name]);
     return cache;
 }
 
@@ -86,6 +84,7 @@ RunSnapshot RunSnapshot::of(Device& device, SimTime now) {
     return {device.ssd().sample(now),
             device.ssd().counters(),
             device.ftl().counters(),
+            own_counters(device.ftl()),
             buffer ? buffer->buffer_counters() : WriteBufferCounters{},
             dram ? dram->counters() : PartitionCounters{},
             device.sample_details().channel_busy_ns};
@@ -118,47 +117,49 @@ Json report_run(const RunIdentity& run, Device& device, const RunSnapshot& befor
     Json utilisation{Json::Array{}};
     for (std::size_t c = 0; c < after.channel_busy_ns.size(); ++c)
         utilisation.push(per_second(static_cast<double>(after.channel_busy_ns[c] - before.channel_busy_ns[c]) / 1e9));
+    const auto merges = [&](const char* name) { return after.own[name] - before.own[name]; };
     rusage used{};
     ::getrusage(RUSAGE_SELF, &used);
-    return Json::object({{"trace", run.trace},
-                         {"ftl", std::string{device.ftl().name()}},
-                         {"preset", device.config().ssd.preset},
-                         {"requests", tally.requests()},
-                         {"reads", tally.reads},
-                         {"writes", tally.writes},
-                         {"trims", tally.trims},
-                         {"flushes", tally.flushes},
-                         {"host_read_bytes", read_bytes},
-                         {"host_write_bytes", write_bytes},
-                         {"read_pages", after.ssd.read_pages - before.ssd.read_pages},
-                         {"unmapped_reads", after.ssd.unmapped_reads - before.ssd.unmapped_reads},
-                         {"nand_read_pages", difference(after.sample.nand_reads, before.sample.nand_reads)},
-                         {"nand_program_pages", programs},
-                         {"nand_erase_blocks", difference(after.sample.nand_erases, before.sample.nand_erases)},
-                         {"waf", write_bytes == 0 ? 0.0 : static_cast<double>(programs * page) / static_cast<double>(write_bytes)},
-                         {"waf_user", waf.user},
-                         {"waf_gc", waf.gc},
-                         {"waf_merge", waf.merge},
-                         {"waf_map", waf.map},
-                         {"gc_page_copies", after.ftl.gc_page_copies - before.ftl.gc_page_copies},
-                         {"merges", Json::object({{"switch", after.ftl.switch_merges - before.ftl.switch_merges},
-                                                  {"partial", after.ftl.partial_merges - before.ftl.partial_merges},
-                                                  {"full", after.ftl.full_merges - before.ftl.full_merges}})},
-                         {"cache", cache_report(after, before, device.ssd().buffer() != nullptr)},
-                         {"partition", partition_report(device, after, before)},
-                         {"sim_seconds", seconds},
-                         {"wall_seconds", run.wall_seconds},
-                         {"requests_per_wall_second", run.wall_seconds > 0 ? static_cast<double>(tally.requests()) / run.wall_seconds : 0.0},
-                         {"peak_rss_bytes", static_cast<std::uint64_t>(used.ru_maxrss) * 1024},
-                         {"iops", per_second(static_cast<double>(tally.requests()))},
-                         {"read_mb_s", per_second(static_cast<double>(read_bytes) / 1e6)},
-                         {"write_mb_s", per_second(static_cast<double>(write_bytes) / 1e6)},
-                         {"latency_us", std::move(latency)},
-                         {"channel_utilisation", std::move(utilisation)},
-                         {"erase_count", erase_counts(device)},
-                         {"config_hash", config_hash(device.config())},
-                         {"seed", run.seed},
-                         {"version", FLASHLAB_VERSION}});
+    Json report = Json::object(
+        {{"trace", run.trace},
+         {"ftl", std::string{device.ftl().name()}},
+         {"preset", device.config().ssd.preset},
+         {"requests", tally.requests()},
+         {"reads", tally.reads},
+         {"writes", tally.writes},
+         {"trims", tally.trims},
+         {"flushes", tally.flushes},
+         {"host_read_bytes", read_bytes},
+         {"host_write_bytes", write_bytes},
+         {"read_pages", after.ssd.read_pages - before.ssd.read_pages},
+         {"unmapped_reads", after.ssd.unmapped_reads - before.ssd.unmapped_reads},
+         {"nand_read_pages", difference(after.sample.nand_reads, before.sample.nand_reads)},
+         {"nand_program_pages", programs},
+         {"nand_erase_blocks", difference(after.sample.nand_erases, before.sample.nand_erases)},
+         {"waf", write_bytes == 0 ? 0.0 : static_cast<double>(programs * page) / static_cast<double>(write_bytes)},
+         {"waf_user", waf.user},
+         {"waf_gc", waf.gc},
+         {"waf_merge", waf.merge},
+         {"waf_map", waf.map},
+         {"gc_page_copies", after.ftl.gc_page_copies - before.ftl.gc_page_copies},
+         {"merges", Json::object({{"switch", merges("switch_merges")}, {"partial", merges("partial_merges")}, {"full", merges("full_merges")}})},
+         {"cache", cache_report(after, before, device.ssd().buffer() != nullptr)},
+         {"partition", partition_report(device, after, before)},
+         {"sim_seconds", seconds},
+         {"wall_seconds", run.wall_seconds},
+         {"requests_per_wall_second", run.wall_seconds > 0 ? static_cast<double>(tally.requests()) / run.wall_seconds : 0.0},
+         {"peak_rss_bytes", static_cast<std::uint64_t>(used.ru_maxrss) * 1024},
+         {"iops", per_second(static_cast<double>(tally.requests()))},
+         {"read_mb_s", per_second(static_cast<double>(read_bytes) / 1e6)},
+         {"write_mb_s", per_second(static_cast<double>(write_bytes) / 1e6)},
+         {"latency_us", std::move(latency)},
+         {"channel_utilisation", std::move(utilisation)},
+         {"erase_count", erase_counts(device)},
+         {"config_hash", config_hash(device.config())},
+         {"seed", run.seed},
+         {"version", FLASHLAB_VERSION}});
+    if (Json counters = counters_as_json(after.own, before.own); !counters.is_null()) report.add("counters", std::move(counters));
+    return report;
 }
 
 } // namespace flashlab

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "ftl/counters.h"
 #include "tools/drive/device.h"
 #include "tools/run/latency_recorder.h"
 #include "tools/text/json.h"
@@ -27,6 +28,7 @@ struct RunSnapshot {
     SampleEvent sample;
     SsdCounters ssd;
     FtlCounters ftl;
+    CounterValues own;          ///< of the scheme
     WriteBufferCounters buffer; ///< zero without one
     PartitionCounters partition;
     std::vector<std::uint64_t> channel_busy_ns;

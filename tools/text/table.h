@@ -21,6 +21,7 @@ class Table {
 public:
     explicit Table(std::vector<std::string> header) : header_{std::move(header)} {}
     void add(std::vector<std::string> row);
+    [[nodiscard]] bool is_empty() const { return rows_.empty(); }
     [[nodiscard]] std::string to_text() const;
     /// CSV as in RFC 4180, with quotes only where they are needed.
     [[nodiscard]] std::string to_csv() const;

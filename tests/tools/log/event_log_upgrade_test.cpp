@@ -16,7 +16,9 @@ std::string drop_views() {
     for (const LogView& view : event_log_view_list()) out += fmt::format("DROP VIEW {};", view.name);
     return out;
 }
-constexpr const char* drop_since_version_7 = "; DROP TABLE sample_scheme; DROP TABLE block; DROP TABLE block_use_name"
+constexpr const char* drop_since_version_12 = "; DROP TABLE sample_counter; DROP TABLE counter";
+constexpr const char* drop_since_version_7 = "; DROP TABLE sample_counter; DROP TABLE counter"
+                                             "; DROP TABLE sample_scheme; DROP TABLE block; DROP TABLE block_use_name"
                                              "; DROP TABLE cut_outcome; DROP TABLE fault; DROP TABLE cut_outcome_name; DROP TABLE fault_action_name"
                                              "; ALTER TABLE run DROP COLUMN first_op; ALTER TABLE run DROP COLUMN first_pram_write";
 
@@ -87,8 +89,10 @@ TEST_CASE("a log of version 10 counts no reads that found nothing, its views say
     sampled();
     {
         auto db = SqliteConnection::open(file.path(), SqliteAccess::create);
-        REQUIRE(db->execute(drop_views() + "ALTER TABLE sample_scheme DROP COLUMN read_pages; ALTER TABLE sample_scheme DROP COLUMN unmapped_reads; "
-                                           "PRAGMA user_version=10")
+        REQUIRE(db->execute(drop_views() +
+                            "ALTER TABLE sample_scheme DROP COLUMN read_pages; ALTER TABLE sample_scheme DROP COLUMN unmapped_reads; "
+                            "PRAGMA user_version=10" +
+                            drop_since_version_12)
                     .has_value());
         REQUIRE(db->execute(event_log_temporary_views(10)).has_value());
         CHECK(db->number("SELECT count(*) FROM v_unmapped_reads WHERE run=1 AND unmapped_reads IS NULL AND share IS NULL") == 1);

@@ -14,7 +14,9 @@
 #include "tools/drive/device_directory.h"
 #include "tools/drive/device_repair.h"
 #include "tools/drive/device_report.h"
+#include "tools/drive/scheme_keys.h"
 #include "tools/drive/smart_fields.h"
+#include "tools/grade/scheme_file.h"
 #include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
 #include "tools/live/live_mount.h"
@@ -155,7 +157,13 @@ std::string found_as_data(OutputFormat format, const CheckedDevice& checked) {
 
 int run_info(const std::string& target, InfoShow show, OutputFormat format) {
     if (show == InfoShow::keys) {
+        if (is_scheme_file(target)) // its keys, too
+            if (const auto loaded = load_scheme(target); !loaded) return complain(fmt::format("info: {}", loaded.error()), exit_usage);
         fmt::print("{}", shown(format, config_keys_as_json(), describe_config_keys()));
+        Table counters{{"counter", "unit", "scheme", "meaning"}};
+        const Json declared = counters_of_schemes();
+        for (const Json& c : declared.items()) counters.add({c["counter"].text(), c["unit"].text(), c["scheme"].text(), c["meaning"].text()});
+        if (format == OutputFormat::table && !counters.is_empty()) fmt::print("\n{}", counters.to_text());
         return exit_done;
     }
     if (show == InfoShow::config) return show_config(target, format);
