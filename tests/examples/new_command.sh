@@ -1,5 +1,5 @@
 #!/bin/sh
-# Adds the command of docs/adding-a-scheme.md, "A command" as the section says, in three files of a copy; links a flashlab that has it, and calls it.
+# Adds the command of docs/adding-a-scheme.md, "A command" as the section says, a file and a line of a copy; links a flashlab that has it, and calls it.
 #
 #   LIBRARIES=DIR CXX="COMPILER FLAGS" LINK=FLAGS sh tests/examples/new_command.sh ROOT
 set -eu
@@ -13,22 +13,11 @@ fail() {
 
 mkdir -p "$work/tree/tools/cli/commands"
 cd "$work/tree"
-for ending in h cpp; do
-    sed 's|tests/examples/cells.h|tools/cli/commands/cells.h|' "$root/tests/examples/cells.$ending" > "tools/cli/commands/cells.$ending"
-done
-# The blocks of C++ of the section, in order: the options, the call.
-for block in 1 2; do
-    awk -v want="$block" '/^## /{ here = $0 == "## A command" } here && /^```cpp$/ { n++; inside = 1; next } /^```$/ { inside = 0 } here && inside && n == want' \
-        "$root/docs/adding-a-scheme.md" > "$work/block$block"
-    [ -s "$work/block$block" ] || fail "docs/adding-a-scheme.md, \"A command\" lacks its block $block"
-done
-awk -v options="$work/block1" -v call="$work/block2" '
-    /^#include "tools\/cli\/commands\/bench.h"/ { print; print "#include \"tools/cli/commands/cells.h\""; included = 1; next }
-    /^void add_small_commands\(/ { while ((getline line < options) > 0) print line; print ""; added = 1 }
-    /^    add_small_commands\(app, action\);/ { while ((getline line < call) > 0) print line; called = 1 }
-    { print }
-    END { exit !(included && added && called) }' "$root/tools/cli/command_line.cpp" > tools/cli/command_line.cpp ||
-    fail "tools/cli/command_line.cpp has no longer the places where a command is added"
+cp "$root/tests/examples/cells.cpp" tools/cli/commands
+cp "$root/tools/cli/command_line.cpp" "$root/tools/cli/command_options.h" tools/cli
+line=$(awk '/^## /{ here = $0 == "## A command" } here && /^    COMMAND\(/ { print $1 }' "$root/docs/adding-a-scheme.md")
+[ "$line" = "COMMAND(cells)" ] || fail "docs/adding-a-scheme.md, \"A command\" lacks the line of the list"
+{ cat "$root/tools/cli/commands.def"; echo "$line"; } > tools/cli/commands.def
 
 for source in tools/cli/command_line.cpp tools/cli/commands/cells.cpp "$root/tools/cli/main.cpp"; do
     # shellcheck disable=SC2086 # flags are words

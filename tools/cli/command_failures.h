@@ -1,5 +1,4 @@
-/// What is said when the words of a command are wrong, and the help that was asked for. It includes CLI11, so only the command_line files may include
-/// it.
+/// What is said when the words of a command are wrong, and the help that was asked for.
 ///
 /// Idea       An unknown option is named before a missing one, because a mistyped option explains both. Numbers and names are checked in one place
 ///            for all commands: CLI11 would take -5 and 10^30 for the largest number, and an empty word for no word.

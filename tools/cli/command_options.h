@@ -1,7 +1,14 @@
-/// Options that several commands share. It includes CLI11, so only the command_line files may include it.
+/// What the commands tell the command line: their words, their options, what runs. Options that several share stand here.
+///
+/// Idea       A command is one file in tools/cli/commands: a structure of its options, the function that runs with it, and `add_NAME`, which tells
+///            CLI11 which words fill it. commands.def lists them all.
+/// Invariant  A command runs after all of its options have been checked. It prints, and returns the exit code (tools/host/complaint.h).
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
+#include <type_traits>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -9,6 +16,7 @@
 #include "ftl/scheme.h"
 #include "tools/grade/scheme_file.h"
 #include "tools/run/device_choice.h"
+#include "tools/run/trace_input.h"
 #include "tools/text/sizes.h"
 #include "tools/text/table.h"
 
@@ -58,10 +66,28 @@ inline CLI::Validator loaded_scheme() {
                           ""};
 }
 
+using Action = std::function<int()>;
+
+#define COMMAND(name) void add_##name(CLI::App& app, Action& action);
+#include "tools/cli/commands.def"
+#undef COMMAND
+
 inline CLI::App& add_command(CLI::App& app, const std::string& name, const std::string& help, const std::string& example) {
     CLI::App* command = app.add_subcommand(name, help);
     command->footer("Example:\n  " + example);
     return *command;
+}
+
+/// The structure that the options of `command` are to fill. It lives as long as the command line, so that a process can run several, one after
+/// another. When all words are read, `check` may throw what is wrong with them together, and `action` becomes the call of `run`.
+template <class Options>
+Options& add_options(CLI::App& command, Action& action, int (*run)(const Options&), void (*check)(const std::type_identity_t<Options>&) = nullptr) {
+    const auto options = std::make_shared<Options>();
+    command.callback([&action, options, run, check] {
+        if (check != nullptr) check(*options);
+        action = [options, run] { return run(*options); };
+    });
+    return *options;
 }
 
 /// --json and --csv. Without them results are printed for people.
@@ -89,6 +115,25 @@ inline void add_device_choice(CLI::App& c, DeviceChoice& choice, const std::stri
     c.add_option("--log", choice.log,
                  "What the event log keeps: none, summary (counters), requests (default with --events), all (each flash operation; report needs it "
                  "for causes)");
+}
+
+/// The options that name a trace and say how it is read.
+inline void add_trace_input(CLI::App& c, TraceInput& input) {
+    c.add_option("TRACE", input.path,
+                 "Trace file, plain or .gz/.zst/.xz; - reads standard input; workload:NAME makes one (sysmark, pc, financial, tpcc, desktop, "
+                 "desktop-even, small-writes)")
+        ->required();
+    c.add_option("--format", input.format, "auto, columns, or a format's name (flashlab trace --formats)")->capture_default_str();
+    auto* columns = c.add_option("--columns", input.columns, "Columns of any text: ts:us=1,op=2,off:sector=3,len:B=4,dev=5; -1 is the last");
+    c.add_option("--separator", input.separator, "of --columns: one character, tab or blanks")->capture_default_str()->needs(columns);
+    c.add_option("--op-words", input.op_words, "of --columns: R=read,W=write,D=trim,F=flush")->needs(columns);
+    c.add_flag("--header", input.has_header, "of --columns: the first line is a header")->needs(columns);
+    c.add_option("--action", input.action, "of block layer traces: D issue, Q queue, C completion")
+        ->check(CLI::IsMember({"D", "Q", "C"}))
+        ->capture_default_str();
+    c.add_option("--skip", input.skip, "Leave out this many requests at the beginning");
+    c.add_option("--limit", input.limit, "Take at most this many requests");
+    c.add_flag("--skip-bad", input.skip_bad, "Go on with more than 1 % bad lines");
 }
 
 /// The options that choose the part of such a run that is measured.

@@ -10,6 +10,8 @@
 
 namespace flashlab {
 
+inline constexpr std::uint64_t default_bench_bytes = std::uint64_t{1} << 30; ///< of the default device of bench
+
 /// The device of a run, made in memory or an existing drive, and where the events of the run go.
 struct DeviceChoice {
     std::optional<std::string> preset, config_file, ftl;

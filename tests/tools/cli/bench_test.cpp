@@ -1,5 +1,8 @@
 /// What bench says of loads that read.
 #include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <unistd.h>
 
@@ -8,10 +11,9 @@
 #include "tests/support/catch.h"
 #include "tests/support/temporary_directory.h"
 
-#include "tools/cli/commands/bench.h"
+#include "tools/cli/command_line.h"
 #include "tools/host/complaint.h"
 #include "tools/text/json.h"
-#include "tools/text/table.h"
 
 using namespace flashlab;
 using namespace flashlab::test;
@@ -52,11 +54,12 @@ struct Said {
     std::string errors;
 };
 
-Said bench(BenchOptions options) {
-    options.format = OutputFormat::json;
-    if (!options.device.size_bytes) options.device.size_bytes = std::uint64_t{128} << 20;
+/// 8 MiB of a load on a drive of 128 MiB.
+Said bench(const std::string& level, const std::string& rw, const std::string& precondition = "") {
+    std::vector<std::string> words{"bench", "--json", "--size", "128M", "--io-size", "8M", "--iodepth", "4", "--level", level, "--rw", rw};
+    if (!precondition.empty()) words.insert(words.end(), {"--precondition", precondition});
     const Captured out{stdout}, err{stderr};
-    const int code = run_bench(options);
+    const int code = run_words(words);
     const std::string errors = err.text();
     auto report = Json::parse(out.text());
     INFO(errors);
@@ -65,21 +68,12 @@ Said bench(BenchOptions options) {
     return {std::move(*report), errors};
 }
 
-BenchOptions load(const char* level, const char* rw) {
-    BenchOptions o;
-    o.level = level;
-    o.rw = rw;
-    o.io_bytes = std::uint64_t{8} << 20;
-    o.iodepth = 4;
-    return o;
-}
-
 } // namespace
 
 TEST_CASE("a load that reads a file through the file system reads what was written to the flash before its clock started", "[tools][bench]") {
     const std::string rw = GENERATE(std::string{"read"}, std::string{"randread"});
     CAPTURE(rw);
-    const Said said = bench(load("fs", rw.c_str()));
+    const Said said = bench("fs", rw);
     CHECK(said.report["nand_read_pages"].real() == said.report["reads"].real());
     CHECK(said.report["nand_program_pages"].real() == 0); // the fill is none of the run
     CHECK(said.report["host_write_bytes"].real() == 0);
@@ -90,7 +84,7 @@ TEST_CASE("a load that reads a file through the file system reads what was writt
 }
 
 TEST_CASE("a mixed load through the file system reads the flash where it has not just written", "[tools][bench]") {
-    const Said said = bench(load("fs", "randrw"));
+    const Said said = bench("fs", "randrw");
     CHECK(said.report["nand_read_pages"].real() > 0);
     CHECK(said.report["writes"].real() > 0);
 }
@@ -98,24 +92,21 @@ TEST_CASE("a mixed load through the file system reads the flash where it has not
 TEST_CASE("a run of which more than one page read in a hundred holds nothing warns and names the remedy, and no other does", "[tools][bench]") {
     for (const char* level : {"device", "ftl"}) {
         CAPTURE(level);
-        BenchOptions o = load(level, "randread");
-        const Said empty = bench(o);
+        const Said empty = bench(level, "randread");
         CHECK(empty.report["nand_read_pages"].real() == 0);
         CHECK(empty.report["read_pages"].real() == 2048);
         CHECK(empty.report["unmapped_reads"].real() == 2048);
         CHECK_THAT(empty.errors,
                    ContainsSubstring("warning: 2048 of the 2048 pages that were read hold nothing") && ContainsSubstring("--precondition"));
-        o.precondition = "fill:97";
-        const Said some = bench(o);
+        const Said some = bench(level, "randread", "fill:97");
         const double unmapped = some.report["unmapped_reads"].real();
         CHECK(unmapped > 20);
         CHECK(unmapped < 200);
         CHECK(some.report["nand_read_pages"].real() == 2048 - unmapped);
         CHECK_THAT(some.errors, ContainsSubstring(fmt::format("warning: {} of the 2048 pages", unmapped)));
-        o.precondition = "fill:100";
-        const Said full = bench(o);
+        const Said full = bench(level, "randread", "fill:100");
         CHECK(full.errors.empty());
         CHECK(full.report["unmapped_reads"].real() <= 1); // a hundred hundredths of the bytes, in whole pages, may leave out the last page
-        CHECK(bench(load(level, "randwrite")).errors.empty());
+        CHECK(bench(level, "randwrite").errors.empty());
     }
 }

@@ -2,7 +2,7 @@
 // Method: a killed drive, so that opening it for writing would change it; page records with flipped bits that no checksum can turn back.
 #include "nand/image_layout.h"
 #include "tests/tools/drive/damaged_devices.h"
-#include "tools/cli/commands/inspect.h"
+#include "tools/cli/command_line.h"
 
 using namespace flashlab;
 using namespace flashlab::test;
@@ -24,7 +24,9 @@ TEST_CASE("fsck that finds problems, and a repair that is refused, change not a 
         for (const unsigned bit : {0u, 3u, 6u}) image.flip(records[i] + 10, bit);
         const auto before = images_of(directory);
         for (const bool repair : {false, true}) {
-            const int code = run_fsck({.directory = directory, .look_only = false, .repair = repair, .data = false, .quiet = true});
+            std::vector<std::string> words{"fsck", directory, "--quiet"};
+            if (repair) words.emplace_back("--repair");
+            const int code = run_words(words);
             CHECK(code != 0);
             if (code == 1) break; // repaired by copying
             ++found;
@@ -43,7 +45,7 @@ TEST_CASE("fsck of a drive that was killed recovers it, so that the next look fi
     REQUIRE(make_device_directory(directory, plan_of({"fast", "pram", true}), "", ExistingDevice::refuse).has_value());
     (void)fill(directory, true, 2);
     CHECK_FALSE(open(directory, DeviceAccess::look)->device().recovery().was_clean);
-    CHECK(run_fsck({.directory = directory, .look_only = false, .repair = false, .data = false, .quiet = true}) == 0);
+    CHECK(run_words({"fsck", directory, "--quiet"}) == 0);
     CHECK(open(directory, DeviceAccess::look)->device().recovery().was_clean);
     CHECK(problems_of(directory) == 0);
 }

@@ -1,11 +1,7 @@
 /// Goal: what cannot be done is said before anything is made, with the exit code of wrong usage.
-/// Method: the commands themselves, with options as the command line fills them.
+/// Method: the words of commands, as a user types them.
 #include "tests/tools/device_fixture.h"
-#include "tools/cli/commands/bench.h"
-#include "tools/cli/commands/copy.h"
-#include "tools/cli/commands/ctl.h"
-#include "tools/cli/commands/mkfs.h"
-#include "tools/cli/commands/trace.h"
+#include "tools/cli/command_line.h"
 #include "tools/drive/config_file.h"
 #include "tools/drive/config_schema.h"
 #include "tools/host/complaint.h"
@@ -15,14 +11,12 @@ using namespace flashlab::test;
 
 namespace {
 
-MkfsOptions mkfs_of(const files::path& directory, const std::vector<std::string>& settings, bool dry_run) {
-    MkfsOptions o;
-    o.directory = directory.string();
-    o.size_bytes = 64u << 20;
-    o.settings = settings;
-    o.dry_run = dry_run;
-    o.quiet = true;
-    return o;
+int mkfs(const files::path& directory, const std::vector<std::string>& settings, bool dry_run, bool force = false) {
+    std::vector<std::string> words{"mkfs", directory.string(), "--size", "64M", "--quiet"};
+    for (const std::string& setting : settings) words.insert(words.end(), {"--set", setting});
+    if (dry_run) words.emplace_back("--dry-run");
+    if (force) words.emplace_back("--force");
+    return run_words(words);
 }
 
 std::uint64_t ram_of(const std::vector<std::string>& settings) {
@@ -45,19 +39,17 @@ TEST_CASE("mkfs -n refuses what mkfs refuses, with the same exit code, and neith
                                                       {"dram.size=4M", "ftl.scheme=dftl", "dram.write_buffer_bytes=1M"}};
     for (const auto& settings : wrong) {
         CAPTURE(settings);
-        for (const bool dry_run : {true, false}) CHECK(run_mkfs(mkfs_of(work / "new", settings, dry_run)) == exit_usage);
+        for (const bool dry_run : {true, false}) CHECK(mkfs(work / "new", settings, dry_run) == exit_usage);
         CHECK_FALSE(files::exists(work / "new"));
     }
-    REQUIRE(run_mkfs(mkfs_of(work / "device", {}, false)) == exit_done);
+    REQUIRE(mkfs(work / "device", {}, false) == exit_done);
     files::create_directory(work / "full");
     std::ofstream{work / "full/mine"} << "kept";
     for (const char* taken : {"device", "full", "full/mine"}) {
         CAPTURE(taken);
-        for (const bool dry_run : {true, false}) CHECK(run_mkfs(mkfs_of(work / taken, {}, dry_run)) == exit_failed);
+        for (const bool dry_run : {true, false}) CHECK(mkfs(work / taken, {}, dry_run) == exit_failed);
     }
-    auto forced = mkfs_of(work / "device", {}, true);
-    forced.force = true;
-    CHECK(run_mkfs(forced) == exit_done);
+    CHECK(mkfs(work / "device", {}, true, true) == exit_done);
 }
 
 TEST_CASE("a size keeps as many dies as ftl.groups asks for", "[tools]") {
@@ -72,25 +64,11 @@ TEST_CASE("a size keeps as many dies as ftl.groups asks for", "[tools]") {
 }
 
 TEST_CASE("what can be seen to be wrong without a device is wrong usage", "[tools]") {
-    CtlOptions ctl;
-    ctl.target = "/nowhere";
-    ctl.action = "set";
-    ctl.arguments = {"latency=foo"};
-    CHECK(run_ctl(ctl) == exit_usage);
-    CopyOptions copy;
-    copy.from = "/nowhere";
-    copy.to = "../x";
-    CHECK(run_snapshot(copy) == exit_usage);
-    TraceCommandOptions trace;
-    trace.input.path = "workload:finan";
-    CHECK(run_trace(trace) == exit_usage);
-    BenchOptions bench;
-    bench.device.size_bytes = 64u << 20;
-    bench.block_bytes = 1000;
-    CHECK(run_bench(bench) == exit_usage);
-    bench.level = "ftl";
-    bench.block_bytes = 512;
-    CHECK(run_bench(bench) == exit_usage);
+    CHECK(run_words({"ctl", "/nowhere", "set", "latency=foo"}) == exit_usage);
+    CHECK(run_words({"snapshot", "/nowhere", "../x"}) == exit_usage);
+    CHECK(run_words({"trace", "workload:finan"}) == exit_usage);
+    CHECK(run_words({"bench", "--size", "64M", "--bs", "1000"}) == exit_usage);
+    CHECK(run_words({"bench", "--size", "64M", "--bs", "512", "--level", "ftl"}) == exit_usage);
 }
 
 TEST_CASE("the RAM that mkfs names counts the drive's DRAM", "[tools]") {
@@ -131,7 +109,7 @@ TEST_CASE("channels that were asked for are kept where a size would give them up
     sources.settings = {"nand.channels=2"};
     CHECK(plan_device(*gather_config(sources), 64u << 20, asked_keys(sources))->config.ssd.nand.geometry.channels == 2);
     CHECK(plan_device(*gather_config(sources), 64u << 20)->config.ssd.nand.geometry.channels == 1);
-    REQUIRE(run_mkfs(mkfs_of(work / "device", {}, false)) == exit_done);
+    REQUIRE(mkfs(work / "device", {}, false) == exit_done);
     ConfigSources like;
     like.file = (work / "device/device.toml").string();
     CHECK(asked_keys(like).empty());

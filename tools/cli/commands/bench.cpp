@@ -1,13 +1,15 @@
-#include "tools/cli/commands/bench.h"
-
+/// flashlab bench: a load on a device, in virtual time.
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdint>
 #include <memory>
+#include <string>
 
 #include <fmt/format.h>
 
 #include "base/random.h"
+#include "tools/cli/command_options.h"
 #include "tools/cli/commands/bench_file.h"
 #include "tools/cli/commands/run_view.h"
 #include "tools/cli/progress.h"
@@ -23,6 +25,18 @@
 
 namespace flashlab {
 namespace {
+
+struct BenchOptions {
+    DeviceChoice device;
+    std::string level = "device", rw = "randwrite", random_distribution = "uniform";
+    std::uint64_t block_bytes = 4096, io_bytes = std::uint64_t{64} << 20;
+    std::uint32_t iodepth = 1, rwmixread = 50;
+    std::string precondition, warm_up;
+    bool until_steady = false;
+    bool top = false; ///< the live view while it runs
+    std::uint64_t seed = 1;
+    OutputFormat format = OutputFormat::table;
+};
 
 std::uint32_t read_percent(const BenchOptions& o) {
     return o.rw == "read" || o.rw == "randread" ? 100 : o.rw == "write" || o.rw == "randwrite" ? 0 : o.rwmixread;
@@ -141,8 +155,6 @@ std::expected<Run, std::string> run_file_system(const BenchOptions& o, const Pla
     return finished(monitor, std::move(*tally), wall_begin);
 }
 
-} // namespace
-
 int run_bench(const BenchOptions& o) {
     const bool with_fs = o.level == "fs";
     if (o.block_bytes == 0 || o.io_bytes < o.block_bytes)
@@ -197,6 +209,32 @@ int run_bench(const BenchOptions& o) {
     const auto closed = (*on)->close(run->tally.end);
     fmt::print("{}", shown_run(o.format, result));
     return closed ? exit_done : complain("bench: " + closed.error());
+}
+
+} // namespace
+
+void add_bench(CLI::App& app, Action& action) {
+    auto& c = add_command(app, "bench", "Run a made-up load (as fio would) on a simulated drive, in virtual time: seconds of the drive take moments",
+                          "flashlab bench --rw randwrite --bs 4k --io-size 256M --iodepth 8 --json");
+    auto& o = add_options(c, action, run_bench);
+    c.add_option("--level", o.level,
+                 "Where the load enters. device: the drive's sectors; ftl: below host link and write buffer; fs: a file on the drive")
+        ->check(CLI::IsMember({"device", "ftl", "fs"}))
+        ->capture_default_str();
+    c.add_option("--rw", o.rw, "Reads or writes, in order or at random; rw and randrw mix them")
+        ->check(CLI::IsMember({"read", "write", "randread", "randwrite", "randrw", "rw"}))
+        ->capture_default_str();
+    add_size(c, "--bs", o.block_bytes, "Bytes of a request; 4k");
+    add_size(c, "--io-size", o.io_bytes, "Bytes to transfer; 64M");
+    c.add_option("--iodepth", o.iodepth, "Requests in flight")->check(CLI::Range(1, 65536))->capture_default_str();
+    c.add_option("--rwmixread", o.rwmixread, "Percent of reads of randrw and rw")->check(CLI::Range(0, 100))->capture_default_str();
+    c.add_option("--random-distribution", o.random_distribution,
+                 "Of randread, randwrite, randrw: uniform, zipf:THETA, pareto:H, hotspot:SHARE,PROBABILITY")
+        ->capture_default_str();
+    add_measure(c, o);
+    c.add_option("--seed", o.seed, "Seed of the addresses")->capture_default_str();
+    add_device_choice(c, o.device, "1G");
+    add_format(c, o.format, "One JSON object");
 }
 
 } // namespace flashlab

@@ -1,9 +1,11 @@
-#include "tools/cli/commands/compare.h"
-
+/// flashlab compare: reports beside each other.
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "tools/cli/command_options.h"
 #include "tools/host/complaint.h"
 #include "tools/host/regular_file.h"
 #include "tools/host/standard_streams.h"
@@ -125,11 +127,14 @@ std::string conclusion(const std::vector<Json>& reports, std::size_t of) {
     return text.empty() ? "" : fmt::format("{}: {}.\n", name_of(of), text);
 }
 
-} // namespace
+struct CompareOptions {
+    std::vector<std::string> reports;
+    OutputFormat format = OutputFormat::table;
+};
 
-int run_compare(const std::vector<std::string>& paths, OutputFormat format) {
+int run_compare(const CompareOptions& o) {
     std::vector<Json> reports;
-    for (const std::string& path : paths) {
+    for (const std::string& path : o.reports) {
         auto report = read_report(path);
         if (!report) return complain("compare: " + report.error());
         reports.push_back(std::move(*report));
@@ -139,13 +144,25 @@ int run_compare(const std::vector<std::string>& paths, OutputFormat format) {
             tell(fmt::format("note: {} differs: these are not runs of the same load\n", key));
     std::vector<Row> rows;
     add_rows(reports, "", rows);
-    if (format == OutputFormat::table) {
-        for (std::size_t i = 0; i < paths.size(); ++i) fmt::print("{}  {}\n", name_of(i), paths[i]);
-        for (std::size_t i = 1; i < paths.size(); ++i) fmt::print("{}{}", i == 1 ? "\n" : "", conclusion(reports, i));
+    if (o.format == OutputFormat::table) {
+        for (std::size_t i = 0; i < o.reports.size(); ++i) fmt::print("{}  {}\n", name_of(i), o.reports[i]);
+        for (std::size_t i = 1; i < o.reports.size(); ++i) fmt::print("{}{}", i == 1 ? "\n" : "", conclusion(reports, i));
         fmt::print("\n");
     }
-    fmt::print("{}", shown(format, to_json(rows), to_table(rows, paths.size(), format)));
+    fmt::print("{}", shown(o.format, to_json(rows), to_table(rows, o.reports.size(), o.format)));
     return exit_done;
+}
+
+} // namespace
+
+void add_compare(CLI::App& app, Action& action) {
+    auto& c = add_command(app, "compare", "Reports of replay or bench side by side", "flashlab compare hftl.json fast.json dftl.json");
+    auto& o = add_options(c, action, run_compare);
+    c.add_option("REPORTS", o.reports, "Two files or more of replay --json or bench --json; the ratios are to the first")
+        ->required()
+        ->expected(2, 1000);
+    add_format(c, o.format, "An array of objects: key, values, ratios; of two reports also a, b, ratio",
+               "A line a key: its values, then their ratios to the first");
 }
 
 } // namespace flashlab

@@ -1,12 +1,12 @@
 /// flashlab snapshot and clone: copies of a device directory.
-#include "tools/cli/commands/copy.h"
-
 #include <algorithm>
 #include <filesystem>
+#include <string>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "tools/cli/command_options.h"
 #include "tools/drive/device_copy.h"
 #include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
@@ -17,6 +17,13 @@
 namespace flashlab {
 
 namespace {
+
+/// The options of snapshot and clone.
+struct CopyOptions {
+    std::string from, to;
+    bool remove = false;
+    OutputFormat format = OutputFormat::table;
+};
 
 int report(const CopiedDevice& copied, OutputFormat format) {
     if (format != OutputFormat::table) {
@@ -51,8 +58,6 @@ std::string why_taken(const std::string& directory, DeviceAccess access) {
     const auto free = wait_for_unmounted(directory, access);
     return free ? std::string{} : free.error();
 }
-
-} // namespace
 
 int run_snapshot(const CopyOptions& o) {
     if (o.remove && o.to.empty()) return complain("snapshot --delete: which? name it", exit_usage);
@@ -89,6 +94,26 @@ int run_clone(const CopyOptions& o) {
     if (const std::string why = why_taken(directory_of_device(o.from), DeviceAccess::look); !why.empty()) return complain("clone: " + why);
     const auto made = clone_device(o.from, o.to);
     return made ? report(*made, o.format) : complain(fmt::format("clone: {}", made.error()));
+}
+
+} // namespace
+
+void add_snapshot(CLI::App& app, Action& action) {
+    auto& c = add_command(app, "snapshot", "Keep the device as it is under a name; clone DIR@NAME brings it back",
+                          "flashlab snapshot /tmp/disk before-upgrade");
+    auto& o = add_options(c, action, run_snapshot);
+    c.add_option("DIR", o.from, "Device directory, not mounted")->required();
+    c.add_option("NAME", o.to, "Letters, digits, '.', '-', '_'; without one the snapshots are listed");
+    c.add_flag("--delete", o.remove, "Delete the snapshot NAME instead");
+    add_format(c, o.format, "One JSON object");
+}
+
+void add_clone(CLI::App& app, Action& action) {
+    auto& c = add_command(app, "clone", "A copy of a device, with an identity of its own", "flashlab clone /tmp/disk@before-upgrade /tmp/old");
+    auto& o = add_options(c, action, run_clone);
+    c.add_option("DIR", o.from, "Device directory, not mounted, or DIR@NAME of a snapshot")->required();
+    c.add_option("NEW", o.to, "Directory to make")->required();
+    add_format(c, o.format, "One JSON object");
 }
 
 } // namespace flashlab

@@ -123,8 +123,6 @@ int endure(const CrashExploreOptions& o) {
     return leaks ? exit_failed : exit_done;
 }
 
-} // namespace
-
 int run_crash_explore(const CrashExploreOptions& o) {
     const std::vector<std::string> known = all_schemes();
     if (std::ranges::find(known, o.ftl) == known.end())
@@ -191,9 +189,11 @@ int run_crash_explore(const CrashExploreOptions& o) {
     return e.report.violations.empty() ? exit_done : exit_failed;
 }
 
-int run_crash_replay(const std::string& id, OutputFormat format) {
-    if (id.starts_with(FsCrashCase::prefix)) return run_crash_replay_file_system(id, format);
-    const auto parsed = CrashCase::parse(id);
+} // namespace
+
+int run_crash_replay(const CrashReplayOptions& o) {
+    if (o.id.starts_with(FsCrashCase::prefix)) return run_crash_replay_file_system(o);
+    const auto parsed = CrashCase::parse(o.id);
     if (!parsed) return complain(fmt::format("crash replay: {}", parsed.error()), exit_usage);
     if (parsed->cuts.size() > 2) return complain("crash replay: at most two cuts, the second during recovery from the first", exit_usage);
     const auto explorer = Explorer::make(parsed->scheme, parsed->device);
@@ -201,12 +201,53 @@ int run_crash_replay(const std::string& id, OutputFormat format) {
     const auto wrong = (*explorer)->replay(*parsed);
     if (!wrong && parsed->cuts.empty()) // explore prints such an id only where the workload is wrong without any cut
         return complain(
-            fmt::format("crash replay: '{}' names no cut, and without one nothing is wrong; add :NANOSECONDS-OUTCOMES, such as :1234567-02", id),
+            fmt::format("crash replay: '{}' names no cut, and without one nothing is wrong; add :NANOSECONDS-OUTCOMES, such as :1234567-02", o.id),
             exit_usage);
     const Json result =
         Json::object({{"id", parsed->id()}, {"holds", !wrong.has_value()}, {"found", wrong.value_or("")}, {"version", FLASHLAB_VERSION}});
-    fmt::print("{}", shown(format, result));
+    fmt::print("{}", shown(o.format, result));
     return wrong ? exit_failed : exit_done;
+}
+
+void add_crash(CLI::App& app, Action& action) {
+    auto& crash = add_command(app, "crash", "Cut the power everywhere and judge what is left", "flashlab crash explore --ftl hftl --states 100000");
+    crash.require_subcommand(1);
+    auto& explore = add_command(
+        crash, "explore", "Every cut of small workloads on a tiny device, or many drawn ones",
+        "flashlab crash explore --ftl hftl\n  flashlab crash explore --ftl hftl --states 100000 --seed 7\n"
+        "  flashlab crash explore --workload 'w0x8.f/w3.t1.w0x2+500.f' --cuts 1\n"
+        "  flashlab crash explore --ftl dftl --metadata journal --states 5000\n\n"
+        "Workload: steps joined by '.', what stands before '/' only ages the device. w3x2 writes units 3 and 4 (W: with FUA), t3x2 trims, g3x2 "
+        "reads, p and q\n"
+        "write and trim sectors, r7x20 overwrites 20 random units of seed 7, f flushes, i is idle time, z a clean shutdown; +500 sends the next\n"
+        "request 500 ns later instead of waiting for the answer.");
+    auto& o = add_options(explore, action, run_crash_explore);
+    explore.add_option("--ftl", o.ftl, translation_layers())->capture_default_str();
+    explore.add_option("--metadata", o.metadata, "none: the drive alone; pram, journal: drawn programs of a file system over it, its metadata there")
+        ->check(CLI::IsMember({"none", "pram", "journal"}))
+        ->capture_default_str();
+    explore.add_option(
+        "--shape", o.shape,
+        "Tiny device: chip, plane, wide, uneven, unit2, unit4, buffer, level, hot, cause; default: every cut on chip, and drawn ones on all");
+    explore.add_option("--cell", o.cell, "slc, mlc, tlc; default: every cut on slc, and drawn ones on all")
+        ->check(CLI::IsMember({"slc", "mlc", "tlc"}));
+    explore.add_option("--states", o.states, "Draw this many states instead of trying every one (with --metadata: default 2000)")
+        ->check(at_least_one());
+    explore.add_option("--cuts", o.cuts, "1: cut the power once; 2: also cut the recovery from it, at every point")
+        ->check(CLI::Range(1, 2))
+        ->capture_default_str();
+    explore.add_option("--workload", o.workload, "standard, or a workload's text")->capture_default_str();
+    explore.add_option("--in-a-row", o.in_a_row, "Instead: this many cuts one after another on one image (nothing may leak)")->check(at_least_one());
+    explore.add_option("--seed", o.seed, "Of what is drawn")->capture_default_str();
+    explore.add_flag("!--no-shrink", o.shrinks, "Do not shorten a workload that failed");
+    add_format(explore, o.format, "One JSON object");
+    auto& replay = add_command(crash, "replay", "Run one case of crash explore again, exactly as it was",
+                               "flashlab crash replay hftl:chip-slc:w0x3.f.w1:1234567-02");
+    auto& again = add_options(replay, action, run_crash_replay);
+    replay.add_option("ID", again.id, "As printed by crash explore")->required();
+    add_format(replay, again.format, "One JSON object");
+    add_crash_torture(crash, action);
+    add_crash_selftest(crash, action);
 }
 
 } // namespace flashlab

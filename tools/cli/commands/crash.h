@@ -1,11 +1,10 @@
-/// flashlab crash explore, replay and selftest: power cuts of a drive, with or without a file system.
-///
-/// Idea       The command line fills plain options. The function runs the command, prints, and returns the exit code (tools/host/complaint.h).
+/// flashlab crash explore, replay, torture and selftest: power cuts of a drive, with or without a file system, and under a program on a mount.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
+#include "tools/cli/command_options.h"
 #include "tools/text/table.h"
 
 namespace flashlab {
@@ -21,11 +20,16 @@ struct CrashExploreOptions {
     bool shrinks = true;
     OutputFormat format = OutputFormat::table;
 };
+struct CrashReplayOptions {
+    std::string id;
+    OutputFormat format = OutputFormat::table;
+};
 
-[[nodiscard]] int run_crash_explore(const CrashExploreOptions& options);
-[[nodiscard]] int run_crash_replay(const std::string& id, OutputFormat format);
-[[nodiscard]] int run_crash_selftest(const std::string& ftl, std::uint64_t states, std::uint64_t seed, OutputFormat format);
+[[nodiscard]] int run_crash_replay(const CrashReplayOptions& options);
 [[nodiscard]] int run_crash_explore_file_system(const CrashExploreOptions& options);
-[[nodiscard]] int run_crash_replay_file_system(const std::string& id, OutputFormat format);
+[[nodiscard]] int run_crash_replay_file_system(const CrashReplayOptions& options);
+
+void add_crash_torture(CLI::App& crash, Action& action);
+void add_crash_selftest(CLI::App& crash, Action& action);
 
 } // namespace flashlab

@@ -70,15 +70,15 @@ int run_crash_explore_file_system(const CrashExploreOptions& o) {
     return report.violations.empty() ? exit_done : exit_failed;
 }
 
-int run_crash_replay_file_system(const std::string& id, OutputFormat format) {
-    const auto parsed = FsCrashCase::parse(id);
+int run_crash_replay_file_system(const CrashReplayOptions& o) {
+    const auto parsed = FsCrashCase::parse(o.id);
     if (!parsed) return complain(fmt::format("crash replay: {}", parsed.error()), exit_usage);
     if (const auto can = can_explore(parsed->shape); !can) return complain(fmt::format("crash replay: {}", can.error()), exit_usage);
     FsExploreReport report;
     const auto wrong = replay_file_system(*parsed, report);
     const Json result =
         Json::object({{"id", parsed->id()}, {"holds", !wrong.has_value()}, {"found", wrong.value_or("")}, {"version", FLASHLAB_VERSION}});
-    fmt::print("{}", shown(format, result));
+    fmt::print("{}", shown(o.format, result));
     return wrong ? exit_failed : exit_done;
 }
 

@@ -120,21 +120,25 @@ Json json_of(const std::vector<Defect>& defects) {
     return rows;
 }
 
-} // namespace
+struct CrashSelftestOptions {
+    std::string ftl = "all";
+    std::uint64_t states = 30'000, seed = 1;
+    OutputFormat format = OutputFormat::table;
+};
 
-int run_crash_selftest(const std::string& ftl, std::uint64_t states, std::uint64_t seed, OutputFormat format) {
-    const std::vector<std::string> schemes = ftl == "all" ? all_schemes() : std::vector{ftl};
+int run_crash_selftest(const CrashSelftestOptions& o) {
+    const std::vector<std::string> schemes = o.ftl == "all" ? all_schemes() : std::vector{o.ftl};
     for (const std::string& scheme : schemes) {
         if (const auto device = Explorer::make(scheme, "chip-slc"); !device)
             return complain(fmt::format("crash selftest: {}", device.error()), exit_usage);
     }
     keep_freed_memory();
     const Interruption interruption;
-    SelfTest test{.format = format, .states = states, .seed = seed};
+    SelfTest test{.format = o.format, .states = o.states, .seed = o.seed};
     test_drives(test, schemes);
-    test_file_systems(test, ftl == "all" ? "" : ftl);
+    test_file_systems(test, o.ftl == "all" ? "" : o.ftl);
     const bool is_whole = test.missed.items().empty();
-    if (format == OutputFormat::table) {
+    if (o.format == OutputFormat::table) {
         print_table(test.defects);
         fmt::print("\n{} defects; {} of {} seeded bugs caught{}\n", test.defects.size(), test.caught, test.seeded,
                    Interruption::came() ? " (partial: the others were not tried)" : "");
@@ -146,11 +150,23 @@ int run_crash_selftest(const std::string& ftl, std::uint64_t states, std::uint64
                                     {"defects", json_of(test.defects)},
                                     {"version", FLASHLAB_VERSION}});
         if (Interruption::came()) result.add("partial", true);
-        fmt::print("{}", shown(format, result, table_of(test.defects)));
-        if (format == OutputFormat::csv)
+        fmt::print("{}", shown(o.format, result, table_of(test.defects)));
+        if (o.format == OutputFormat::csv)
             for (const Json& missed : result["missed"].items()) complain(fmt::format("crash selftest: missed: {}", missed.text()));
     }
     return is_whole ? exit_done : exit_failed;
+}
+
+} // namespace
+
+void add_crash_selftest(CLI::App& crash, Action& action) {
+    auto& c = add_command(crash, "selftest", "Does the harness notice? Deliberate defects that must all be caught, and who sees which",
+                          "flashlab crash selftest --ftl hftl");
+    auto& o = add_options(c, action, run_crash_selftest);
+    c.add_option("--ftl", o.ftl, translation_layers() + "; or all")->capture_default_str();
+    c.add_option("--states", o.states, "States at most for each defect")->check(at_least_one())->capture_default_str();
+    c.add_option("--seed", o.seed, "Of what is drawn")->capture_default_str();
+    add_format(c, o.format, "One JSON object");
 }
 
 } // namespace flashlab

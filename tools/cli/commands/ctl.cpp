@@ -1,13 +1,16 @@
-#include "tools/cli/commands/ctl.h"
-
+/// flashlab ctl: asks a live mount, or changes it.
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "tools/cli/command_options.h"
 #include "tools/cli/commands/ctl_fault.h"
 #include "tools/cli/commands/ctl_unsynced.h"
 #include "tools/cli/commands/run_text.h"
@@ -25,6 +28,15 @@
 
 namespace flashlab {
 namespace {
+
+struct CtlOptions {
+    std::string target, action;
+    std::vector<std::string> arguments; ///< for `set`: key=value
+    std::uint64_t seed = 1;
+    bool prometheus = false;
+    std::string at = "work"; ///< for powercut: what it strikes
+    OutputFormat format = OutputFormat::table;
+};
 
 const std::vector<std::string> actions{"stats", "flush", "idle", "unsynced", "use", "set", "powercut", "fault"};
 
@@ -137,8 +149,6 @@ int finish_cut(const CtlOptions& o, const std::string& directory, Json cut) {
     return exit_done;
 }
 
-} // namespace
-
 int run_ctl(const CtlOptions& o) {
     if (std::ranges::find(actions, o.action) == actions.end()) return complain(unknown_action(o.action), exit_usage);
     const auto request = request_of(o);
@@ -171,6 +181,22 @@ int run_ctl(const CtlOptions& o) {
     else if (o.action == "stats")
         print_stats(*answer);
     return exit_done;
+}
+
+} // namespace
+
+void add_ctl(CLI::App& app, Action& action) {
+    auto& c = add_command(app, "ctl", "Ask a live mount, change it, cut its power, inject faults", "flashlab ctl /mnt set latency=10x,log=requests");
+    auto& o = add_options(c, action, run_ctl);
+    c.add_option("MNT", o.target, "Mount point or device directory")->required();
+    c.add_option("ACTION", o.action, "stats, flush, idle, unsynced, use, set, powercut, fault")->required();
+    c.add_option("ARGUMENTS", o.arguments,
+                 "of set: latency=off|real|Nx, log=none|summary|requests|all; of fault: add RULE, plan FILE, list, clear [NUMBER|all]")
+        ->delimiter(',');
+    c.add_flag("--prometheus", o.prometheus, "of stats: with the health, as Prometheus reads it");
+    c.add_option("--seed", o.seed, "of powercut: when and what is torn")->capture_default_str();
+    c.add_option("--at", o.at, "of powercut, what it strikes: work (device work in flight), idle, flush, gc, erase, recovery")->capture_default_str();
+    add_format(c, o.format, "One JSON object");
 }
 
 } // namespace flashlab

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "tools/cli/commands/mount_faults.h"
+#include "tools/cli/commands/mount_words.h"
 #include "tools/faults/fault_rule.h"
 
 namespace flashlab {

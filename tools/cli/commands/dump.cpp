@@ -1,19 +1,31 @@
-// dump: pages and blocks of nand.img as they lie, without the translation layer: it may be what is broken.
+/// flashlab dump: pages and blocks of nand.img as they lie, without the translation layer: it may be what is broken.
 #include <array>
+#include <cstdint>
 #include <cstring>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include "tools/cli/commands/look.h"
+#include "tools/cli/command_options.h"
 #include "tools/drive/config_file.h"
 #include "tools/drive/device_directory.h"
 #include "tools/drive/device_images.h"
 #include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
 #include "tools/live/live_mount.h"
+#include "tools/text/table.h"
 
 namespace flashlab {
 namespace {
+
+struct DumpOptions {
+    std::string directory;
+    std::optional<std::uint64_t> page, block;
+    bool data = false;
+    OutputFormat format = OutputFormat::table;
+};
 
 std::string_view name_of(CellState state) {
     constexpr std::array<std::string_view, 6> names{"erased", "programmed", "torn", "garbage", "unstable", "weak"};
@@ -111,8 +123,6 @@ int print_block(PageStore& pages, const Geometry& geometry, BlockId block, const
     return exit_done;
 }
 
-} // namespace
-
 int run_dump(const DumpOptions& o) {
     const Interruption interruption;
     if (o.page.has_value() == o.block.has_value()) return complain("dump: one of --page N and --block N is wanted", exit_usage);
@@ -133,6 +143,18 @@ int run_dump(const DumpOptions& o) {
         return complain(fmt::format("dump: --page {}: there are {} pages", *o.page, geometry->pages()), exit_usage);
     return o.page ? print_page(*images->pages, *geometry, Ppn{static_cast<std::uint32_t>(*o.page)}, o)
                   : print_block(*images->pages, *geometry, BlockId{static_cast<std::uint32_t>(*o.block)}, o);
+}
+
+} // namespace
+
+void add_dump(CLI::App& app, Action& action) {
+    auto& c = add_command(app, "dump", "A flash page or block as it lies in the image", "flashlab dump /tmp/disk --block 7");
+    auto& o = add_options(c, action, run_dump);
+    c.add_option("DIR", o.directory, "Device directory, not mounted")->required();
+    auto* page = c.add_option("--page", o.page, "Physical page: state, and what its spare bytes say");
+    c.add_option("--block", o.block, "Physical block: its erase count, and all its pages")->excludes(page);
+    c.add_flag("--data", o.data, "of --page: the bytes, too")->needs(page);
+    add_format(c, o.format, "One JSON object");
 }
 
 } // namespace flashlab

@@ -1,20 +1,36 @@
-#include "tools/cli/commands/explain.h"
-
+/// flashlab explain: a few requests on a tiny drive, told and drawn step by step.
 #include <algorithm>
+#include <cstdint>
 #include <map>
+#include <string>
+#include <vector>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "tools/cli/command_options.h"
 #include "tools/explain/story.h"
 #include "tools/host/aside_file.h"
 #include "tools/host/complaint.h"
+#include "tools/run/trace_input.h"
+#include "tools/text/table.h"
 
 namespace flashlab {
 
 namespace {
+
+struct ExplainOptions {
+    std::vector<std::string> script; ///< steps, or nothing where a trace is told
+    std::string ftl = "page_map", html, until;
+    std::uint32_t blocks = 8, pages_per_block = 4;
+    std::uint64_t seed = 1;
+    bool levels_wear = false, brief = false;
+    TraceInput trace;
+    OutputFormat format = OutputFormat::table;
+};
 
 constexpr std::uint64_t longest_trace = 200, drawn_page_bytes = 4096;
 constexpr std::size_t narrowest = 80;
@@ -75,8 +91,6 @@ std::string told(const Story& story, bool brief) {
     return text;
 }
 
-} // namespace
-
 int run_explain(const ExplainOptions& o) {
     std::string script = fmt::format("{}", fmt::join(o.script, "."));
     if (!o.trace.path.empty()) {
@@ -103,6 +117,35 @@ int run_explain(const ExplainOptions& o) {
                      : o.format == OutputFormat::json ? to_json(*story).dump() + "\n"
                                                       : shown(o.format, to_json(story->frames.back().totals)));
     return exit_done;
+}
+
+} // namespace
+
+void add_explain(CLI::App& app, Action& action) {
+    auto& c =
+        add_command(app, "explain", "See what a drive does with a few requests: each step told and the flash drawn, on a tiny drive",
+                    "flashlab explain w0x4.w1.w1.g1\n  flashlab explain --ftl fast --html fast.html w0x8.r7x20\n  flashlab explain w0x8.w3.c\n\n"
+                    "Steps are joined by '.': w3 writes page 3, w0x4 pages 0 to 3 (W: durable when answered), t3 trims, g3 reads, r7x20 overwrites\n"
+                    "20 random pages of seed 7, f flushes, i is a pause, and c fails the power in the midst of the step before.");
+    auto& o = add_options(c, action, run_explain);
+    c.add_option("SCRIPT", o.script, "Steps");
+    c.add_option("--ftl", o.ftl, translation_layers())->capture_default_str();
+    c.add_option("--trace", o.trace.path, "Tell this trace instead, 200 requests at most; its pages of 4 KiB are numbered as they come");
+    c.add_option("--format", o.trace.format, "of --trace, as for replay")->capture_default_str();
+    c.add_option("--limit", o.trace.limit, "of --trace: at most this many requests");
+    c.add_option("--skip", o.trace.skip, "of --trace: leave out this many at the beginning");
+    c.add_option("--blocks", o.blocks, "Blocks of the tiny drive; a translation layer that needs more gets more")
+        ->check(CLI::Range(4, 256))
+        ->capture_default_str();
+    c.add_option("--pages", o.pages_per_block, "Pages of a block")->check(CLI::Range(4, 32))->capture_default_str();
+    c.add_flag("--wear-levelling", o.levels_wear, "Let the drive level wear: little-worn blocks with cold pages are moved");
+    c.add_option("--seed", o.seed, "Number from which it is drawn what step c, the power cut, leaves half-written")->capture_default_str();
+    c.add_option("--html", o.html, "Write one page with step, back and play to this file instead");
+    c.add_option("--until", o.until,
+                 "End with the step of the first one, and draw that; without SCRIPT the drive is filled and overwritten till then")
+        ->check(CLI::IsMember({"collection", "merge", "cut"}));
+    c.add_flag("--brief", o.brief, "Draw the flash at the end only");
+    add_format(c, o.format, "One JSON object with every step", "The totals: key,value");
 }
 
 } // namespace flashlab

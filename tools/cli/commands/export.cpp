@@ -1,13 +1,16 @@
-#include "tools/cli/commands/export.h"
-
+/// flashlab export: a log for other programs.
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "tools/cli/command_options.h"
 #include "tools/cli/commands/log_target.h"
 #include "tools/cli/progress.h"
 #include "tools/host/aside_file.h"
@@ -18,6 +21,15 @@
 
 namespace flashlab {
 namespace {
+
+struct ExportOptions {
+    std::string target, output;
+    std::string perfetto; ///< a file
+    std::string csv;      ///< a table or view
+    std::string parquet;
+    std::string from = "0s", to;
+    std::optional<std::int64_t> run;
+};
 
 /// 1.5s, 200ms, 30us, 10ns; a number alone is seconds.
 std::optional<std::int64_t> parse_time(std::string_view text) {
@@ -71,8 +83,6 @@ int export_csv(const ExportOptions& o, const std::string& log) {
     return exit_done;
 }
 
-} // namespace
-
 int run_export(const ExportOptions& o) {
     if (!o.parquet.empty())
         return complain("export: --parquet: Debian 12 has no library that writes it; --csv VIEW -o FILE, or in DuckDB: ATTACH 'events.db' AS log "
@@ -83,6 +93,24 @@ int run_export(const ExportOptions& o) {
     const auto log = find_log("export", o.target);
     if (!log) return complain(log.error());
     return o.perfetto.empty() ? export_csv(o, *log) : export_timeline(o, *log);
+}
+
+} // namespace
+
+void add_export(CLI::App& app, Action& action) {
+    auto& c = add_command(app, "export", "A log for other programs: a timeline, or a table or view as CSV",
+                          "flashlab export /tmp/disk --perfetto timeline.json --from 2s --to 2.1s");
+    auto& o = add_options(c, action, run_export);
+    c.add_option("DIR", o.target, "Device directory, mount point, or event log file")->required();
+    auto* what = c.add_option_group("what");
+    auto* perfetto = what->add_option("--perfetto", o.perfetto, "A timeline of a run into this file, for the Perfetto UI (trace events, JSON)");
+    what->add_option("--csv", o.csv, "This table or view (flashlab query --views)");
+    what->add_option("--parquet", o.parquet, "Not built in; says which tool makes Parquet of a log");
+    what->require_option(1);
+    c.add_option("-o,--output", o.output, "of --csv: the file; otherwise standard output")->excludes(perfetto);
+    c.add_option("--from", o.from, "of --perfetto: from here, after the run's beginning: 1.5s, 200ms, 30us")->capture_default_str()->needs(perfetto);
+    c.add_option("--to", o.to, "of --perfetto: up to here; otherwise its end")->needs(perfetto);
+    c.add_option("--run", o.run, "of --perfetto: of a log of several runs, this one; else the last one with a load")->needs(perfetto);
 }
 
 } // namespace flashlab

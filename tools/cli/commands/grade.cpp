@@ -1,17 +1,28 @@
-#include "tools/cli/commands/grade.h"
+/// flashlab grade: a translation layer's checks, figures and mark.
+#include <string>
 
 #include <fmt/format.h>
 
+#include "tools/cli/command_options.h"
 #include "tools/cli/commands/crash.h"
+#include "tools/grade/grade.h"
 #include "tools/grade/grade_figures.h"
 #include "tools/grade/scheme_file.h"
 #include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
 #include "tools/host/standard_streams.h"
+#include "tools/text/table.h"
 
 namespace flashlab {
 
 namespace {
+
+struct GradeOptions {
+    GradeRequest request;
+    std::string weights;
+    std::string replay; ///< an id: this case of the scheme again, instead of a grade
+    OutputFormat format = OutputFormat::table;
+};
 
 std::string figure(double value) { return value >= 1000 ? fmt::format("{:.0f}", value) : fmt::format("{:.2f}", value); }
 
@@ -60,10 +71,8 @@ std::string text_of(const Grade& grade) {
 int replay(const GradeOptions& o) {
     const auto scheme = load_scheme(o.request.what);
     if (!scheme) return complain(fmt::format("grade: {}", scheme.error()), exit_usage);
-    return run_crash_replay(o.replay, o.format);
+    return run_crash_replay({.id = o.replay, .format = o.format});
 }
-
-} // namespace
 
 int run_grade(const GradeOptions& o) {
     if (!o.replay.empty()) return replay(o);
@@ -80,6 +89,24 @@ int run_grade(const GradeOptions& o) {
     for (const GradedCheck& check : graded->checks)
         if (!check.replay.empty()) tell(fmt::format("flashlab: {}\n  flashlab grade {} --replay '{}'\n", check.found, request.what, check.replay));
     return graded->passed() ? exit_done : exit_failed;
+}
+
+} // namespace
+
+void add_grade(CLI::App& app, Action& action) {
+    auto& c = add_command(app, "grade", "Judge a translation layer: correctness, power cuts, write amplification, memory, recovery, speed",
+                          "sh tools/build_scheme.sh my_scheme.cpp && flashlab grade my_scheme.so\n  flashlab grade dftl --json\n\n"
+                          "Every check runs in a process of its own. A scheme that fails one has the grade F. The others get points beside page_map\n"
+                          "on the same drives (docs/adding-a-scheme.md).");
+    auto& o = add_options(c, action, run_grade);
+    c.add_option("SCHEME", o.request.what, "A shared object that tools/build_scheme.sh made, or the name of a built-in scheme")->required();
+    c.add_option("--states", o.request.states, "States of power cuts to judge, at most")->check(at_least_one())->capture_default_str();
+    c.add_option("--seed", o.request.seed, "Of what is drawn")->capture_default_str();
+    c.add_option("--timeout", o.request.cpu_seconds, "Seconds of CPU that one check may take")->check(CLI::Range(1, 86400))->capture_default_str();
+    c.add_option("--weights", o.weights,
+                 "What the score counts: waf=40,memory=20,recovery=20,speed=20 unless given; what is not named counts nothing");
+    c.add_option("--replay", o.replay, "One case again, as printed where a check failed");
+    add_format(c, o.format, "One JSON object");
 }
 
 } // namespace flashlab

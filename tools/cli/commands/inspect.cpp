@@ -1,11 +1,13 @@
-// info, smart, fsck: on a device that is not mounted they open it themselves, otherwise the daemon answers.
-#include "tools/cli/commands/inspect.h"
-
+/// flashlab info, smart and fsck: on a device that is not mounted they open it themselves, otherwise the daemon answers.
 #include <algorithm>
+#include <cstdint>
 #include <functional>
+#include <optional>
+#include <string>
 
 #include <fmt/format.h>
 
+#include "tools/cli/command_options.h"
 #include "tools/cli/commands/log_target.h"
 #include "tools/cli/progress.h"
 #include "tools/drive/config_file.h"
@@ -24,6 +26,27 @@
 
 namespace flashlab {
 namespace {
+
+/// Whose names smart uses: all of ours, or exactly those that nvme-cli prints with -o json.
+enum class SmartNames : std::uint8_t { all, nvme, ocp };
+
+struct InfoOptions {
+    std::string target;
+    bool config = false, keys = false;
+    OutputFormat format = OutputFormat::table;
+};
+struct SmartOptions {
+    std::string target;
+    SmartNames names = SmartNames::all;
+    std::optional<std::uint64_t> bytes_per_day;
+    OutputFormat format = OutputFormat::table;
+};
+
+struct FsckOptions {
+    std::string directory;
+    bool look_only = false, repair = false, data = false, quiet = false;
+    OutputFormat format = OutputFormat::table;
+};
 
 constexpr int fsck_clean = 0;
 constexpr int fsck_corrected = 1;
@@ -153,25 +176,23 @@ std::string found_as_data(OutputFormat format, const CheckedDevice& checked) {
                  table);
 }
 
-} // namespace
-
-int run_info(const std::string& target, InfoShow show, OutputFormat format) {
-    if (show == InfoShow::keys) {
-        if (is_scheme_file(target)) // its keys, too
-            if (const auto loaded = load_scheme(target); !loaded) return complain(fmt::format("info: {}", loaded.error()), exit_usage);
-        fmt::print("{}", shown(format, config_keys_as_json(), describe_config_keys()));
+int run_info(const InfoOptions& o) {
+    if (o.keys) {
+        if (is_scheme_file(o.target)) // its keys, too
+            if (const auto loaded = load_scheme(o.target); !loaded) return complain(fmt::format("info: {}", loaded.error()), exit_usage);
+        fmt::print("{}", shown(o.format, config_keys_as_json(), describe_config_keys()));
         Table counters{{"counter", "unit", "scheme", "meaning"}};
         const Json declared = counters_of_schemes();
         for (const Json& c : declared.items()) counters.add({c["counter"].text(), c["unit"].text(), c["scheme"].text(), c["meaning"].text()});
-        if (format == OutputFormat::table && !counters.is_empty()) fmt::print("\n{}", counters.to_text());
+        if (o.format == OutputFormat::table && !counters.is_empty()) fmt::print("\n{}", counters.to_text());
         return exit_done;
     }
-    if (show == InfoShow::config) return show_config(target, format);
+    if (o.config) return show_config(o.target, o.format);
     return report_on(
-        target, "info", format,
+        o.target, "info", o.format,
         [&](DeviceDirectory& opened) {
             Json report = info_report(opened.device());
-            add_failure_log(report, target);
+            add_failure_log(report, o.target);
             return report;
         },
         std::identity{});
@@ -244,6 +265,56 @@ int run_fsck(const FsckOptions& o) {
             damage.empty() ? "copy the files out of a --read-only mount and make the device anew"
                            : "put back copies of both images, or copy out with 'mount -o recovery' what can be read, and make the device anew"));
     return clean ? fsck_clean : fsck_uncorrected;
+}
+
+} // namespace
+
+void add_fsck(CLI::App& app, Action& action) {
+    auto& c = add_command(app, "fsck", "Check a drive: flash, map, file system. Exit code as fsck(8): 0 clean, 1 mended, 4 damaged, 8 could not look",
+                          "flashlab fsck /tmp/disk --json");
+    auto& o = add_options(c, action, run_fsck);
+    c.add_option("DIR", o.directory, "Device directory, not mounted")->required();
+    auto* look = c.add_flag("-n,--no-change", o.look_only, "Look only. After a power cut the recovery runs on a copy in memory");
+    c.add_flag("--repair", o.repair,
+               "Mend images that the host damaged: what still reads goes into new images, what does not is listed, the old ones stay as a snapshot. "
+               "Implies --data")
+        ->excludes(look);
+    c.add_flag("--data", o.data, "Read every page of data as well, and name file and offset of what does not read");
+    add_format(c, o.format, "One JSON object: clean, problems, and what was read");
+    c.add_flag("-q,--quiet", o.quiet, "Only problems");
+}
+
+void add_info(CLI::App& app, Action& action) {
+    auto& c = add_command(app, "info", "What a drive is: geometry, translation layer, room, configuration", "flashlab info /tmp/disk --config");
+    auto& o = add_options(c, action, run_info, [](const InfoOptions& given) {
+        if (!given.keys && given.target.empty()) throw CLI::RequiredError("DIR");
+    });
+    c.add_option("DIR", o.target, "Device directory or mount point");
+    auto* as_config = c.add_flag("--config", o.config, "The effective configuration as TOML");
+    c.add_flag("--keys", o.keys, "Every configuration key with its default, range and meaning")->excludes(as_config);
+    add_format(c, o.format, "One JSON object");
+}
+
+void add_smart(CLI::App& app, Action& action) {
+    auto& c = add_command(app, "smart", "Health: SMART log fields, write amplification, wear, spare, bad blocks, lifetime",
+                          "flashlab smart /mnt --json\n  flashlab smart /mnt --bytes-per-day 20G\n  flashlab smart /mnt --as ocp --json");
+    auto& o = add_options(c, action, run_smart);
+    c.add_option("DIR", o.target, "Device directory or mount point")->required();
+    auto* names = c.add_option_function<std::string>(
+        "--as", [&o](const std::string& as) { o.names = as == "nvme" ? SmartNames::nvme : SmartNames::ocp; },
+        "Only the fields of one log page, named as nvme-cli prints them with -o json: nvme (smart-log), ocp (ocp smart-add-log)");
+    names->check(CLI::IsMember({"nvme", "ocp"}));
+    c.add_option_function<std::string>(
+         "--bytes-per-day",
+         [&o](const std::string& text) {
+             const auto bytes = parse_size(text);
+             if (!bytes || *bytes == 0) throw CLI::ValidationError("--bytes-per-day", bytes ? "at least 1 byte is wanted" : bytes.error());
+             o.bytes_per_day = *bytes;
+         },
+         "What the host writes a day: adds remaining_years, the flash's life at the write amplification so far")
+        ->type_name("SIZE")
+        ->excludes(names);
+    add_format(c, o.format, "One JSON object");
 }
 
 } // namespace flashlab

@@ -1,22 +1,40 @@
-// ls, cat and cp: the files of a drive that is not mounted.
-#include "tools/cli/commands/look.h"
-
+/// flashlab ls, cat and cp: into a drive that is not mounted, read only.
+#include <cstdint>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
 
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
+#include "tools/cli/command_options.h"
 #include "tools/drive/drive_files.h"
 #include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
 #include "tools/live/live_mount.h"
 #include "tools/text/printable.h"
+#include "tools/text/table.h"
 
 namespace flashlab {
 namespace {
+
+struct LsOptions {
+    std::string target;
+    bool is_long = false, recursive = false;
+    OutputFormat format = OutputFormat::table;
+};
+struct CatOptions {
+    std::vector<std::string> targets;
+};
+struct CpOptions {
+    std::string from, to;
+    bool recursive = false;
+};
 
 std::expected<DriveFiles, std::string> open_files(const std::string& directory) {
     if (const auto mounted = find_mount(directory))
@@ -120,8 +138,6 @@ private:
     std::string names_;
 };
 
-} // namespace
-
 int run_ls(const LsOptions& o) {
     const Interruption interruption;
     const DrivePath at = parse_drive_path(o.target);
@@ -139,9 +155,9 @@ int run_ls(const LsOptions& o) {
     return exit_done;
 }
 
-int run_cat(const std::vector<std::string>& targets) {
+int run_cat(const CatOptions& o) {
     const Interruption interruption;
-    for (const std::string& target : targets) {
+    for (const std::string& target : o.targets) {
         const DrivePath at = parse_drive_path(target);
         auto drive = open_files(at.directory);
         if (!drive) return complain("cat: " + drive.error());
@@ -173,6 +189,31 @@ int run_cp(const CpOptions& o) {
     const auto made = copy_out(*drive, *entry, at.path, to, [](const std::string& text) { complain("cp: " + text); });
     if (!made) return complain("cp: " + made.error());
     return *made == 0 ? exit_failed : exit_done;
+}
+
+} // namespace
+
+void add_ls(CLI::App& app, Action& action) {
+    auto& c = add_command(app, "ls", "List a folder of a drive that is not mounted", "flashlab ls /tmp/disk:/home -l");
+    auto& o = add_options(c, action, run_ls);
+    c.add_option("TARGET", o.target, "DIR, or DIR:PATH")->required();
+    c.add_flag("-l,--long", o.is_long, "Mode, links, owner, size and time, too");
+    c.add_flag("-R,--recursive", o.recursive, "The folders below, too");
+    add_format(c, o.format, "An array of objects", "Comma-separated values");
+}
+
+void add_cat(CLI::App& app, Action& action) {
+    auto& c = add_command(app, "cat", "Print files of a drive that is not mounted", "flashlab cat /tmp/disk:/etc/motd");
+    auto& o = add_options(c, action, run_cat);
+    c.add_option("TARGETS", o.targets, "DIR:PATH of each")->required();
+}
+
+void add_cp(CLI::App& app, Action& action) {
+    auto& c = add_command(app, "cp", "Copy files out of a drive that is not mounted", "flashlab cp -r /tmp/disk:/home saved");
+    auto& o = add_options(c, action, run_cp);
+    c.add_option("FROM", o.from, "DIR:PATH")->required();
+    c.add_option("TO", o.to, "A new name, or a folder; nothing that is there is replaced")->required();
+    c.add_flag("-r,--recursive", o.recursive, "A folder with all that is in it");
 }
 
 } // namespace flashlab

@@ -1,13 +1,17 @@
-#include "tools/cli/commands/mkfs.h"
-
+/// flashlab mkfs: makes a drive on disk.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
+#include <optional>
+#include <string>
 #include <tuple>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "ftl/make_ftl.h"
+#include "tools/cli/command_options.h"
 #include "tools/cli/progress.h"
 #include "tools/drive/config_file.h"
 #include "tools/drive/device_directory.h"
@@ -25,6 +29,17 @@
 
 namespace flashlab {
 namespace {
+
+struct MkfsOptions {
+    std::string directory;
+    std::optional<std::string> preset, config_file, ftl, metadata;
+    std::optional<std::uint64_t> size_bytes, seed;
+    std::string label;
+    std::vector<std::string> settings;
+    std::string precondition;
+    bool dry_run = false, force = false, quiet = false;
+    OutputFormat format = OutputFormat::table;
+};
 
 std::expected<ConfigSources, std::string> sources_of(const MkfsOptions& o) {
     ConfigSources sources{.preset = o.preset, .file = o.config_file, .environment = flashlab_environment(), .settings = o.settings};
@@ -102,8 +117,6 @@ std::expected<void, std::string> precondition_drive(const std::string& directory
     return (*on)->close(*done);
 }
 
-} // namespace
-
 int run_mkfs(const MkfsOptions& o) {
     const auto given = sources_of(o);
     if (!given) return complain("mkfs: " + given.error(), exit_usage);
@@ -139,6 +152,29 @@ int run_mkfs(const MkfsOptions& o) {
     else if (!o.quiet)
         print_human(o.directory, *plan, !o.dry_run);
     return exit_done;
+}
+
+} // namespace
+
+void add_mkfs(CLI::App& app, Action& action) {
+    auto& c = add_command(app, "mkfs", "Make a device and its file system", "flashlab mkfs /tmp/disk --size 1G");
+    auto& o = add_options(c, action, run_mkfs);
+    c.add_option("DIR", o.directory, "Directory to make; new or empty")->required();
+    c.add_option("--preset", o.preset, "A known device (flashlab presets)");
+    c.add_option("--config", o.config_file, "TOML file of configuration keys");
+    add_size(c, "--size", o.size_bytes, "Logical size; 4G for the default device");
+    c.add_option("--ftl", o.ftl, translation_layers());
+    c.add_option("--metadata", o.metadata, "Where metadata live: pram (default), or journal: on the drive itself");
+    c.add_option("--label", o.label, "Label of the file system");
+    c.add_option("--seed", o.seed, "Number from which bad blocks and bit errors are drawn: the same seed gives the same drive");
+    c.add_option("--set", o.settings, "KEY=VALUE of a configuration key (flashlab info --keys)")->allow_extra_args(false);
+    c.add_option("--precondition", o.precondition,
+                 "Age the drive: fill:90,random:2x fills 90 % and overwrites that twice at random. The pages are the file replay.data, of zeros, "
+                 "which take no disk");
+    c.add_flag("-n,--dry-run", o.dry_run, "Make nothing; print geometry, spare blocks, and the disk and memory that it would need");
+    c.add_flag("--force", o.force, "Replace a device that is there. All its files are lost");
+    add_format(c, o.format, "One JSON object");
+    c.add_flag("-q,--quiet", o.quiet, "Print nothing but errors");
 }
 
 } // namespace flashlab

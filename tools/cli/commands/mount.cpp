@@ -1,23 +1,27 @@
-#include "tools/cli/commands/mount.h"
-
+/// flashlab mount: serves a drive as a directory.
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <optional>
+#include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <syslog.h>
 #include <unistd.h>
 
-#include "tools/cli/commands/mount_faults.h"
+#include <fmt/format.h>
+
+#include "tools/cli/command_options.h"
 #include "tools/cli/commands/mount_words.h"
 #include "tools/cli/commands/remount.h"
 #include "tools/cli/failure_text.h"
@@ -26,7 +30,6 @@
 #include "tools/drive/device_directory.h"
 #include "tools/drive/scheme_keys.h"
 #include "tools/host/complaint.h"
-#include "tools/host/host_memory.h"
 #include "tools/host/interruption.h"
 #include "tools/host/private_file.h"
 #include "tools/host/signals_held.h"
@@ -35,25 +38,22 @@
 #include "tools/live/mount_session.h"
 #include "tools/log/event_level.h"
 #include "tools/run/virtual_device.h"
-#include "tools/text/sizes.h"
 
 namespace flashlab {
 namespace {
 
-bool is_unknown_option(const std::string& option) {
-    const std::string name = option.substr(0, option.find('='));
-    return !is_in(ignored_options, name) && !is_in(passed_options, name) && !is_in(own_options, name) && find_config_key(name) == nullptr;
-}
-
-std::string unknown_option(const std::string& name) {
-    std::vector<std::string> known;
-    for (const auto& key : config_keys()) known.emplace_back(key.name);
-    known.insert(known.end(), own_options.begin(), own_options.end());
-    known.insert(known.end(), passed_options.begin(), passed_options.end());
-    const std::string near = name.size() < 3 ? std::string{} : nearest_name(name, known); // of two letters every word is near
-    return near.empty() ? fmt::format("-o {}: unknown option; see: flashlab mount --help", name)
-                        : fmt::format("-o {}: unknown option; did you mean '{}'?", name, near);
-}
+struct MountOptions {
+    std::string directory, mount_point;
+    std::string latency = "off";
+    std::optional<std::string> log; ///< default: summary, and none for a read-only mount
+    std::uint64_t log_keep_bytes = std::uint64_t{1} << 30;
+    std::vector<std::string> options;  ///< -o, commas already split
+    std::vector<std::string> settings; ///< --set
+    std::string record;                ///< --record
+    bool foreground = false, read_only = false;
+    bool sloppy = false; ///< -s of mount(8): unknown -o words are ignored
+    bool fake = false;   ///< -f of mount(8): everything but the mount itself
+};
 
 std::expected<void, std::string> apply_level_and_latency(const std::string& log, const std::string& latency, MountSessionConfig& config) {
     const auto level = parse_event_level(log);
@@ -62,79 +62,6 @@ std::expected<void, std::string> apply_level_and_latency(const std::string& log,
     if (!mode) return std::unexpected(fmt::format("latency {}: allowed: off, real, or a factor such as 10x", latency));
     config.open.log = *level;
     config.mount.latency = *mode;
-    return {};
-}
-
-std::expected<void, std::string> apply_sized(const std::string& name, const std::string& value, MountSessionConfig& config) {
-    const auto bytes = parse_size(value);
-    if (!bytes)
-        return std::unexpected(name == "threads"
-                                   ? fmt::format("-o threads={}: a whole number from 0 to 64 is wanted; 0: chosen by measurement", value)
-                                   : fmt::format("-o {}={}: {}", name, value, bytes.error()));
-    if (name == "cache") {
-        if (*bytes < (1u << 20) || *bytes > (std::uint64_t{1} << 40))
-            return std::unexpected(fmt::format("-o cache={}: allowed: 1 MiB to 1 TiB", value));
-        if (const auto there = check_host_memory(*bytes); !there)
-            return std::unexpected(fmt::format("-o cache={}: {}: give less, or leave the option out for 64 MiB", value, there.error()));
-        config.open.fs.cache_bytes = *bytes;
-    } else if (name == "threads") {
-        if (*bytes > 64) return std::unexpected(fmt::format("-o threads={}: allowed: 0 to 64; 0: chosen by measurement", value));
-        config.mount.threads = static_cast<unsigned>(*bytes);
-    } else {
-        config.open.log_keep_bytes = *bytes;
-    }
-    return {};
-}
-
-/// One -o word. `log` and `latency` are collected, since -o comes last in the order of precedence.
-std::expected<void, std::string> apply_option(const std::string& option, MountSessionConfig& config, std::optional<std::string>& log,
-                                              std::string& latency) {
-    const auto equals = option.find('=');
-    const std::string name = option.substr(0, equals);
-    const std::string value = equals == std::string::npos ? "" : option.substr(equals + 1);
-    if (name.empty() && equals != std::string::npos)
-        return std::unexpected(fmt::format("-o {}: names no option; see: flashlab mount --help", option));
-    if (name.empty() || name.starts_with("x-") || name == "comment" || is_in(ignored_options, name)) return {};
-    if (is_in(passed_options, name)) {
-        config.mount.fuse_options.push_back(option);
-        if (name == "noatime") config.mount.access_times = AccessTimes::kept;    // the kernel leaves access times to the daemon
-        if (name == "sync") config.open.fs.host_cache = HostCache::writethrough; // the kernel syncs after write(2), but not after copy_file_range(2)
-    } else if (name == "ro") {
-        config.mount.read_only = true;
-    } else if (name == "norecovery") { // what a cut has left is recovered in memory alone, as always where nothing is written
-        config.mount.read_only = true;
-    } else if (name == "recovery") {
-        config.mount.read_only = config.open.tolerate_damage = true;
-    } else if (name == "strictatime") {
-        config.mount.access_times = AccessTimes::strict;
-    } else if (name == "use") {
-        config.open.counts_use = true;
-    } else if (name == "writeback") {
-        config.mount.kernel_writeback = true;
-    } else if (name == "host_cache") {
-        if (value != "writethrough" && value != "delayed" && value != "lossy")
-            return std::unexpected(fmt::format("-o host_cache={}: allowed: delayed (lossy is the same), writethrough", value));
-        config.open.fs.host_cache = value == "writethrough" ? HostCache::writethrough : HostCache::delayed;
-    } else if (name == "io_uring") {
-        if (value != "auto" && value != "on" && value != "off") return std::unexpected(fmt::format("-o io_uring={}: allowed: auto, on, off", value));
-        config.mount.io_ring = value == "auto" ? IoRingUse::chosen : value == "on" ? IoRingUse::on : IoRingUse::off;
-    } else if (name == "persistence") {
-        const auto model = find_persistence(value);
-        if (!model) return std::unexpected(fmt::format("-o persistence={}: allowed: {}", value, persistence_names));
-        config.persistence = value == "strict" ? std::nullopt : model;
-    } else if (name == "latency") {
-        latency = value;
-    } else if (name == "log") {
-        log = value;
-    } else if (name == "cache" || name == "log_keep" || name == "threads") {
-        return apply_sized(name, value, config);
-    } else if (name == "fault" || name == "fault_plan" || name == "fsync_failure") {
-        return apply_fault_option(name, value, config);
-    } else if (find_config_key(name) != nullptr) {
-        config.open.settings.push_back(option);
-    } else {
-        return std::unexpected(unknown_option(name));
-    }
     return {};
 }
 
@@ -329,8 +256,6 @@ int wait_for_daemon(int report, pid_t child, const SignalsHeld& held) {
                                         : std::string{"mount: it ended before the mount answered"});
 }
 
-} // namespace
-
 int run_mount(const MountOptions& o) {
     if (std::ranges::find(o.options, "remount") != o.options.end()) return run_remount(o.mount_point, o.options);
     auto config = make_config(o);
@@ -359,6 +284,35 @@ int run_mount(const MountOptions& o) {
     }
     ::close(pipe[1]);
     return wait_for_daemon(pipe[0], child, held);
+}
+
+} // namespace
+
+void add_mount(CLI::App& app, Action& action) {
+    auto& c = add_command(app, "mount", "Mount a device on a directory", "flashlab mount /tmp/disk /mnt --latency real --log requests");
+    auto& o = add_options(c, action, run_mount);
+    c.add_option("DIR", o.directory, "Device directory")->required();
+    c.add_option("MNT", o.mount_point, "Mount point")->required();
+    c.add_option(
+         "-o,--options", o.options,
+         "Mount options: ro, norecovery (the same), noatime, sync, suid and dev (root; off unless asked for), recovery (damaged images, read-only), "
+         "host_cache=writethrough, cache=SIZE, latency=, log=, allow_other, io_uring=on, KEY=VALUE; writeback: the kernel delays writes, and a cut "
+         "after a rename over a name may leave neither file whole if the new one was not closed or fsynced before (docs/crash-model.md, 14)")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    c.add_option("--set", o.settings, "KEY=VALUE of a configuration key that may change at a mount")->allow_extra_args(false);
+    c.add_option("--latency", o.latency,
+                 "How slow the drive feels. off: as fast as this machine; real: as its flash would be; 10x: ten times faster than real")
+        ->capture_default_str();
+    c.add_option("--log", o.log,
+                 "What the event log keeps. none; summary: counters (default; none if read-only); requests: each request, too; all: each flash "
+                 "operation, too");
+    add_size(c, "--log-keep", o.log_keep_bytes, "Largest event log; beyond it the oldest rows of requests and operations go, the counters stay. 1G");
+    c.add_option("--record", o.record, "Write every change and its data to this new file, as crash torture --explore does")->type_name("FILE");
+    c.add_flag("--foreground", o.foreground, "Stay in the foreground until unmounted");
+    c.add_flag("--read-only", o.read_only, "Refuse every change; the device's files are not written either");
+    c.add_flag("--sloppy", o.sloppy, "Pass over unknown -o words (mount -s)");
+    c.add_flag("--fake", o.fake, "Check the options and the place, but do not mount (mount -f)");
 }
 
 } // namespace flashlab

@@ -1,9 +1,17 @@
 /// The words of -o that a mount and a remount know: words of mount(8) that mean nothing here, words that libfuse takes, and our own.
+///
+/// Cost       fault_plan= reads the plan.
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <expected>
+#include <optional>
 #include <string>
+#include <vector>
+
+#include "tools/live/mount_session.h"
 
 namespace flashlab {
 
@@ -19,5 +27,13 @@ template <std::size_t N>
 bool is_in(const std::array<const char*, N>& names, const std::string& name) {
     return std::ranges::any_of(names, [&](const char* n) { return name == n; });
 }
+
+/// Takes one word. `log` and `latency` are collected, since -o comes last in the order of precedence. The error is a whole sentence.
+[[nodiscard]] std::expected<void, std::string> apply_option(const std::string& option, MountSessionConfig& config, std::optional<std::string>& log,
+                                                            std::string& latency);
+/// No word of a mount at all.
+[[nodiscard]] bool is_unknown_option(const std::string& option);
+/// The rules of a plan file.
+[[nodiscard]] std::expected<std::vector<FaultRule>, std::string> read_fault_plan(const std::string& path);
 
 } // namespace flashlab

@@ -1,7 +1,9 @@
-#include "tools/cli/commands/presets.h"
+/// flashlab presets: the known devices.
+#include <string>
 
 #include <fmt/format.h>
 
+#include "tools/cli/command_options.h"
 #include "tools/drive/config_schema.h"
 #include "tools/drive/device_presets.h"
 #include "tools/drive/preset_sources.h"
@@ -45,16 +47,19 @@ std::string indented(std::string_view text) {
     return out;
 }
 
-} // namespace
+struct PresetsOptions {
+    std::string preset; ///< empty: all of them
+    OutputFormat format = OutputFormat::table;
+};
 
-int run_presets(const std::string& name, OutputFormat format) {
-    if (!name.empty()) {
-        const auto preset = find_device_preset(name);
+int run_presets(const PresetsOptions& o) {
+    if (!o.preset.empty()) {
+        const auto preset = find_device_preset(o.preset);
         if (!preset) return complain(preset.error(), exit_usage);
         DeviceConfig config;
         config.ssd = preset->config;
-        if (format != OutputFormat::table)
-            fmt::print("{}", shown(format, summary(*preset), table_of_numbers(*preset)));
+        if (o.format != OutputFormat::table)
+            fmt::print("{}", shown(o.format, summary(*preset), table_of_numbers(*preset)));
         else
             fmt::print("{}\n{}\n{}\n\n{}", preset->name, preset->title, preset->source, table_of_numbers(*preset).to_text());
         return exit_done;
@@ -67,11 +72,20 @@ int run_presets(const std::string& name, OutputFormat format) {
         table.add({preset.name, preset.title, preset.source});
         text += fmt::format("{:<12}{}\n{}", preset.name, preset.title, indented(preset.source));
     }
-    if (format != OutputFormat::table)
-        fmt::print("{}", shown(format, Json::object({{"presets", std::move(all)}}), table));
+    if (o.format != OutputFormat::table)
+        fmt::print("{}", shown(o.format, Json::object({{"presets", std::move(all)}}), table));
     else
         fmt::print("{}\nEach number of one, with its source: flashlab presets NAME\n", text);
     return exit_done;
+}
+
+} // namespace
+
+void add_presets(CLI::App& app, Action& action) {
+    auto& c = add_command(app, "presets", "Ready-made drives, and the data sheet or paper behind each number", "flashlab presets k9g8g08u0m");
+    auto& o = add_options(c, action, run_presets);
+    c.add_option("PRESET", o.preset, "Show this one in full");
+    add_format(c, o.format, "One JSON object");
 }
 
 } // namespace flashlab

@@ -1,8 +1,10 @@
-#include "tools/cli/commands/query.h"
+/// flashlab query: SQL on an event log.
+#include <string>
 
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include "tools/cli/command_options.h"
 #include "tools/cli/commands/log_target.h"
 #include "tools/host/complaint.h"
 #include "tools/log/event_log_schema.h"
@@ -13,6 +15,13 @@
 
 namespace flashlab {
 namespace {
+
+struct QueryOptions {
+    std::string target, sql;
+    OutputFormat format = OutputFormat::table;
+    bool schema = false, views = false;
+    bool table = false; ///< the default, said aloud
+};
 
 Json cell_of(sqlite3_stmt* row, int column) {
     switch (sqlite3_column_type(row, column)) {
@@ -84,8 +93,6 @@ bool has_second_statement(const std::string& sql) {
     return false;
 }
 
-} // namespace
-
 int run_query(const QueryOptions& o) {
     if (o.schema || o.views) {
         fmt::print("{}", o.schema ? event_log_tables() + (o.views ? event_log_views() : "") : views_in_words(o.format));
@@ -108,6 +115,22 @@ int run_query(const QueryOptions& o) {
     if (statement->get() == nullptr || sqlite3_stmt_readonly(statement->get()) == 0)
         return complain("query: only statements that read are run", exit_usage);
     return print_rows(*db, statement->get(), o.format);
+}
+
+} // namespace
+
+void add_query(CLI::App& app, Action& action) {
+    auto& c = add_command(app, "query", "Ask the event log in SQL: write amplification, latencies, who waited for what. Works while mounted, too",
+                          "flashlab query /tmp/disk \"SELECT * FROM v_waf_by_cause\"");
+    auto& o = add_options(c, action, run_query, [](const QueryOptions& given) {
+        if (!given.schema && !given.views && (given.target.empty() || given.sql.empty())) throw CLI::RequiredError("DIR and SQL");
+    });
+    c.add_option("DIR", o.target, "Device directory, mount point, or event log file");
+    c.add_option("SQL", o.sql, "One SELECT; --views lists ready answers, such as \"SELECT * FROM v_waf\"");
+    add_format(c, o.format, "An array of objects", "Comma-separated values");
+    c.add_flag("--table", o.table, "Aligned columns (default)")->excludes(c.get_option("--csv"))->excludes(c.get_option("--json"));
+    c.add_flag("--schema", o.schema, "The tables, as SQL; with --views the views, too");
+    c.add_flag("--views", o.views, "The ready views: name, and what each tells");
 }
 
 } // namespace flashlab

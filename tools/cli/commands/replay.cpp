@@ -1,18 +1,20 @@
-#include "tools/cli/commands/replay.h"
-
-#include "tools/live/live_mount.h"
-#include "tools/run/replay.h"
-
+/// flashlab replay: a trace on a device, in virtual time.
 #include <chrono>
+#include <cstdint>
 #include <memory>
+#include <string>
 
 #include <fmt/format.h>
 
+#include "tools/cli/command_options.h"
 #include "tools/cli/commands/run_view.h"
 #include "tools/cli/progress.h"
 #include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
 #include "tools/host/standard_streams.h"
+#include "tools/live/live_mount.h"
+#include "tools/run/device_choice.h"
+#include "tools/run/replay.h"
 #include "tools/run/run_monitor.h"
 #include "tools/run/run_words.h"
 #include "tools/run/trace_input.h"
@@ -20,6 +22,17 @@
 
 namespace flashlab {
 namespace {
+
+struct ReplayOptions {
+    TraceInput input;
+    DeviceChoice device;
+    std::string speed = "open", precondition, warm_up;
+    bool until_steady = false;
+    bool wrap = false, compact = false;
+    bool top = false; ///< the live view while it runs
+    OutputFormat format = OutputFormat::table;
+    std::uint64_t seed = 1;
+};
 
 struct Plan {
     ReplaySpeed speed;
@@ -98,8 +111,6 @@ std::expected<Json, std::string> run(const ReplayOptions& o, const Plan& plan, T
     return report;
 }
 
-} // namespace
-
 int run_replay(const ReplayOptions& o) {
     const auto plan = plan_of(o);
     if (!plan) return complain("replay: " + plan.error(), exit_usage);
@@ -118,6 +129,21 @@ int run_replay(const ReplayOptions& o) {
     if (!report) return complain("replay: " + report.error());
     fmt::print("{}", shown_run(o.format, *report));
     return exit_done;
+}
+
+} // namespace
+
+void add_replay(CLI::App& app, Action& action) {
+    auto& c = add_command(app, "replay", "Replay a trace in virtual time", "flashlab replay financial1.spc.gz --ftl hftl --size 1G --compact --json");
+    auto& o = add_options(c, action, run_replay);
+    add_trace_input(c, o.input);
+    c.add_option("--speed", o.speed, "open (as the trace says), closed:DEPTH, or a factor such as 10x")->capture_default_str();
+    auto* wrap = c.add_flag("--wrap", o.wrap, "Addresses modulo the device");
+    c.add_flag("--compact", o.compact, "Pages in the order of their first touch: the footprint alone must fit")->excludes(wrap);
+    add_measure(c, o);
+    add_device_choice(c, o.device, "4G");
+    c.add_option("--seed", o.seed, "Seed of what is random about the run")->capture_default_str();
+    add_format(c, o.format, "One JSON object");
 }
 
 } // namespace flashlab

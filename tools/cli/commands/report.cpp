@@ -1,10 +1,14 @@
-#include "tools/cli/commands/report.h"
-
+/// flashlab report: runs as one page with plots.
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "tools/cli/command_options.h"
 #include "tools/cli/commands/log_target.h"
 #include "tools/cli/commands/run_blame.h"
 #include "tools/cli/progress.h"
@@ -19,6 +23,13 @@ namespace flashlab {
 
 namespace {
 
+struct ReportOptions {
+    std::vector<std::string> runs;
+    std::vector<std::string> names; ///< in place of the paths
+    std::string output;
+    std::optional<std::int64_t> run; ///< of a log of several
+};
+
 /// The last part of the path, without its extension; the whole path where two would be called the same.
 std::string short_name(const std::vector<std::string>& runs, std::size_t of) {
     const auto stem = [](const std::string& path) {
@@ -29,8 +40,6 @@ std::string short_name(const std::vector<std::string>& runs, std::size_t of) {
     const std::string name = stem(runs[of]);
     return name.empty() || std::ranges::count(runs, name, stem) > 1 ? runs[of] : name;
 }
-
-} // namespace
 
 int run_report_command(const ReportOptions& o) {
     if (o.names.size() > o.runs.size())
@@ -64,6 +73,20 @@ int run_report_command(const ReportOptions& o) {
     std::error_code ignored;
     fmt::print("{}: {} bytes\n", o.output, std::filesystem::file_size(o.output, ignored));
     return exit_done;
+}
+
+} // namespace
+
+void add_report(CLI::App& app, Action& action) {
+    auto& c = add_command(app, "report", "One page about a run, or several side by side: conclusions, plots, what slow requests waited for",
+                          "flashlab report hftl.db dftl.db fast.json -o report.html");
+    auto& o = add_options(c, action, run_report_command);
+    c.add_option("RUNS", o.runs, "Event logs (--events), device directories, mount points, and .json files of replay --json or bench --json")
+        ->required()
+        ->expected(1, 64);
+    c.add_option("-o,--output", o.output, "The page: one file that needs no network")->required();
+    c.add_option("--name", o.names, "What a run is called on the page; once a run, in their order")->allow_extra_args(false);
+    c.add_option("--run", o.run, "Of a log of several runs, this one (SELECT run, kind FROM run); else the last one with a load");
 }
 
 } // namespace flashlab

@@ -1,5 +1,4 @@
-#include "tools/cli/commands/reproduce.h"
-
+/// flashlab reproduce: the papers' experiments.
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -7,13 +6,17 @@
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <optional>
 #include <stop_token>
+#include <string>
 #include <system_error>
 #include <thread>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "tools/cli/command_options.h"
 #include "tools/cli/progress.h"
 #include "tools/host/aside_file.h"
 #include "tools/host/complaint.h"
@@ -28,6 +31,15 @@
 
 namespace flashlab {
 namespace {
+
+struct ReproduceOptions {
+    std::vector<std::string> ids, traces; ///< traces: NAME=FILE
+    bool quick = false;
+    OutputFormat format = OutputFormat::table;
+    unsigned jobs = 0; ///< cores; 0: all
+    std::optional<std::string> html, markdown;
+    std::string trace_folder;
+};
 
 void print(const Experiment& experiment, const Reproduction& result) {
     fmt::print("{}: {}\n{}\n\n", experiment.id, experiment.title, experiment.paper);
@@ -205,8 +217,6 @@ std::expected<void, std::string> check_loads(const ReproduceOptions& o, const st
     return {};
 }
 
-} // namespace
-
 int run_reproduce(const ReproduceOptions& o) {
     if (o.ids.empty() || (o.ids.size() == 1 && o.ids.front() == "list")) return list(o.format);
     const auto chosen = choose(o.ids);
@@ -219,6 +229,27 @@ int run_reproduce(const ReproduceOptions& o) {
     ExperimentRunner runner{*chosen, RunContext{o.quick ? RunLength::quick : RunLength::full, &workers, *traces, o.trace_folder}, o};
     if (const auto done = runner.run(); !done) return complain("reproduce: " + done.error());
     return exit_done;
+}
+
+} // namespace
+
+void add_reproduce(CLI::App& app, Action& action) {
+    auto& c = add_command(app, "reproduce", "Measure a paper's figures anew, ours beside theirs", "flashlab reproduce mc-fig11");
+    auto& o = add_options(c, action, run_reproduce);
+    c.add_option("ID", o.ids, "Experiments, or all; list (default) names them");
+    c.add_flag("--quick", o.quick, "Fewer requests a point, capacity, DRAM and working sets scaled down together");
+    c.add_option(
+        "--trace", o.traces,
+        "NAME=FILE: the user's trace in place of a generated load (sysmark, pc, financial, tpcc, desktop, desktop-even, small-writes), any format");
+    c.add_option("--traces", o.trace_folder,
+                 "Folder of real traces: beyond-ftls plays every one that it finds there, in place of generated loads; ap-fig4, ap-fig6 and "
+                 "beyond-causes those that "
+                 "the documents name, beside the generated ones")
+        ->check(CLI::ExistingDirectory);
+    c.add_option("--html", o.html, "Also one self-contained page: plots, the paper's numbers marked, claims, loads, free parameters");
+    c.add_option("--markdown", o.markdown, "Also a page of tables, as tools/reproduce/RESULTS.md");
+    c.add_option("-j,--jobs", o.jobs, "Cores; default all. The results are the same bytes");
+    add_format(c, o.format, "One JSON object an experiment, each on a line");
 }
 
 } // namespace flashlab

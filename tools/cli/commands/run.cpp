@@ -5,19 +5,23 @@
 ///            folder, too. The report counts from the mount to the flush, so what still lay in the cache is in it.
 /// Cost       What the program takes; a clone of --device is by reflink where the host can.
 /// Power cut  None but for a signal.
-#include "tools/cli/commands/run.h"
-
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <optional>
+#include <string>
 #include <thread>
+#include <vector>
+
+#include <unistd.h>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include "ftl/make_ftl.h"
+#include "tools/cli/command_options.h"
 #include "tools/cli/commands/run_blame.h"
 #include "tools/cli/commands/run_text.h"
 #include "tools/drive/device_copy.h"
@@ -33,10 +37,25 @@
 #include "tools/live/trial_drive.h"
 #include "tools/report/log_report.h"
 #include "tools/report/report_page.h"
+#include "tools/text/table.h"
 
 namespace flashlab {
 
 namespace {
+
+struct RunOptions {
+    std::vector<std::string> command;
+    std::string check; ///< for sh -c, on the drive that was unmounted and mounted again
+    std::optional<std::string> preset, config_file, ftl, metadata;
+    std::string size, precondition;
+    std::vector<std::string> settings;
+    std::string device; ///< a drive to clone instead of a new one
+    std::string latency = "off", log = "all", keep, html;
+    std::vector<std::string> compare, compare_ftl; ///< presets, schemes to run again with
+    double runs_per_day = 0;                       ///< 0: with latency real one after the other, without a pause
+    std::uint64_t rows = 10;                       ///< of files and syncs, for people
+    OutputFormat format = OutputFormat::table;
+};
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
@@ -296,8 +315,6 @@ Failure misused(const RunOptions& o) {
     return std::nullopt;
 }
 
-} // namespace
-
 int run_run(const RunOptions& o) {
     if (const auto wrong = misused(o)) return complain(fmt::format("run: {}", *wrong), exit_usage);
     const Interruption interruption;
@@ -325,6 +342,48 @@ int run_run(const RunOptions& o) {
     if (page)
         if (auto written = write_report_page(*page, std::move(pages)); !written) return complain(fmt::format("run: --html {}", written.error()));
     return code;
+}
+
+} // namespace
+
+void add_run(CLI::App& app, Action& action) {
+    auto& c =
+        add_command(app, "run", "Run a program on a temporary drive, and see where its bytes went and how long the drive lasts",
+                    "flashlab run -- git clone /src copy\n"
+                    "  flashlab run --compare-ftl page_map,fast --size 1G -- sh -c 'sqlite3 db < load.sql'\n\n"
+                    "The program runs in the mounted folder (FLASHLAB_MOUNT), with your terminal; the exit code is its own. With --json and\n"
+                    "--csv what it prints goes to standard error. What a process or a file wrote is followed through the host's requests to the\n"
+                    "pages on flash, the copies of collections and merges included.");
+    auto& o = add_options(c, action, run_run);
+    c.add_option("PROGRAM", o.command, "After '--'");
+    c.add_option("--check", o.check,
+                 "Shell command that looks at what the program left, after unmount, fsck and a new mount. If it fails, run ends with 1");
+    auto* device = c.add_option("--device", o.device, "A clone of this device, which is not touched, instead of a new one");
+    c.add_option("--preset", o.preset, "A known device (flashlab presets)")->excludes(device);
+    c.add_option("--config", o.config_file, "TOML file of configuration keys")->excludes(device);
+    c.add_option("--ftl", o.ftl, translation_layers())->excludes(device);
+    c.add_option("--metadata", o.metadata, "Where metadata live: pram, journal")->excludes(device);
+    c.add_option("--size", o.size, "Logical size; as for mkfs")->check(is_size())->excludes(device);
+    c.add_option("--set", o.settings, "KEY=VALUE of a configuration key")->allow_extra_args(false)->excludes(device);
+    c.add_option("--precondition", o.precondition, "A drive that is not new, as for mkfs: fill:90,random:2x")->excludes(device);
+    c.add_option("--compare", o.compare, "PRESET,PRESET: run on each of them, and show them side by side")
+        ->delimiter(',')
+        ->allow_extra_args(false) // CLI11 would take the '--' before the program, too
+        ->excludes(device);
+    c.add_option("--compare-ftl", o.compare_ftl, "FTL,FTL: the same with translation layers")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->excludes(device);
+    c.add_option("--latency", o.latency, "off: as fast as this machine; real: as slow as the flash; or Nx")->capture_default_str();
+    c.add_option("--log", o.log, "Event log of the drive: all tells what slow requests waited for; requests, summary and none cost less")
+        ->check(CLI::IsMember({"none", "summary", "requests", "all"}))
+        ->capture_default_str();
+    c.add_option("--keep", o.keep, "Leave the drive here, for flashlab query; with --compare also NAME-2, NAME-3 ...");
+    c.add_option("--html", o.html, "Also one page with plots, as of flashlab report; of several drives side by side");
+    c.add_option("--runs-per-day", o.runs_per_day, "For the lifetime: how often the program runs; default: with --latency real without a pause")
+        ->check(CLI::Range(1e-6, 1e9));
+    c.add_option("--rows", o.rows, "Files, processes and callers to show")->check(at_least_one())->capture_default_str();
+    add_format(c, o.format, "One JSON object; of several drives {runs: [...]}");
 }
 
 } // namespace flashlab

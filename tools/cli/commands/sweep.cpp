@@ -1,24 +1,49 @@
-#include "tools/cli/commands/sweep.h"
-
+/// flashlab sweep: many configurations, loads and seeds, on any number of machines.
 #include <charconv>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <set>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include "tools/cli/commands/bench.h"
+#include "tools/cli/command_line.h"
+#include "tools/cli/command_options.h"
 #include "tools/cli/progress.h"
 #include "tools/host/aside_file.h"
 #include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
+#include "tools/run/device_choice.h"
 #include "tools/sweep/sweep_database.h"
 #include "tools/sweep/sweep_journal.h"
 #include "tools/sweep/sweep_plan.h"
 #include "tools/sweep/sweep_shard.h"
+#include "tools/text/table.h"
 
 namespace flashlab {
 namespace {
+
+struct SweepPlanOptions {
+    std::string sweep, output;
+};
+struct SweepRunOptions {
+    std::string plan, output, shard = "1/1", scratch;
+    unsigned jobs = 1;
+    bool quiet = false;
+};
+struct SweepMergeOptions {
+    std::vector<std::string> inputs;
+    std::string output;
+    bool reproducible = false;
+};
+struct SweepStatusOptions {
+    std::string plan, scratch;
+    std::vector<std::string> results;
+    unsigned jobs = 1;
+    OutputFormat format = OutputFormat::table;
+};
 
 struct Shard {
     std::uint64_t k = 1, n = 1;
@@ -81,10 +106,8 @@ std::expected<SweepRecords, std::string> results_so_far(const SweepStatusOptions
     return known;
 }
 
-} // namespace
-
-int run_sweep_plan(const SweepPlanOptions& o, const std::function<std::string(const std::vector<std::string>&)>& wrong_usage) {
-    const auto runs = plan_sweep(o.sweep, {.wrong_usage = wrong_usage, .default_bench_bytes = default_bench_bytes});
+int run_sweep_plan(const SweepPlanOptions& o) {
+    const auto runs = plan_sweep(o.sweep, {.wrong_usage = wrong_usage_of, .default_bench_bytes = default_bench_bytes});
     if (!runs) return complain("sweep plan: " + runs.error(), exit_usage);
     std::string text;
     for (const SweepRun& run : *runs) text += run.to_json().dump() + "\n";
@@ -101,7 +124,7 @@ int run_sweep_plan(const SweepPlanOptions& o, const std::function<std::string(co
     return exit_done;
 }
 
-int run_sweep_run(const SweepRunOptions& o, const std::function<int(const std::vector<std::string>&)>& command) {
+int run_sweep_run(const SweepRunOptions& o) {
     const auto shard = parse_shard(o.shard);
     if (!shard) return complain("sweep run: " + shard.error(), exit_usage);
     const auto plan = read_sweep_plan(o.plan);
@@ -110,7 +133,7 @@ int run_sweep_run(const SweepRunOptions& o, const std::function<int(const std::v
     Progress progress{"runs"};
     const auto part = shard_of(*plan, shard->k, shard->n);
     const auto result =
-        run_sweep_shard(part, {.output = o.output, .scratch = o.scratch, .jobs = o.jobs}, command, [&](std::uint64_t done) { progress.at(done); });
+        run_sweep_shard(part, {.output = o.output, .scratch = o.scratch, .jobs = o.jobs}, run_words, [&](std::uint64_t done) { progress.at(done); });
     if (!result) return complain("sweep run: " + result.error());
     if (result->was_interrupted)
         return complain(fmt::format("sweep run: {} of {} runs are finished; the same command goes on", result->known + result->made, part.size()));
@@ -164,6 +187,57 @@ int run_sweep_status(const SweepStatusOptions& o) {
                                                    {"wall_seconds_left", seconds / std::max(o.jobs, 1u)},
                                                    {"failures", std::move(failures)}})));
     return exit_done;
+}
+
+void add_sweep_plan(CLI::App& sweep, Action& action) {
+    auto& c = add_command(sweep, "plan", "Every run of a sweep's file, a line each", "flashlab sweep plan waf.toml -o waf.jsonl");
+    auto& o = add_options(c, action, run_sweep_plan);
+    c.add_option("SWEEP", o.sweep, "TOML file: [sweep] seeds, [grid] of keys to lists, [[load]], [[exclude]]")->required();
+    c.add_option("-o,--output", o.output, "The plan; otherwise standard output");
+}
+
+void add_sweep_run(CLI::App& sweep, Action& action) {
+    auto& c = add_command(sweep, "run", "Make the runs of a plan, or of a shard; goes on where a killed one stopped",
+                          "flashlab sweep run waf.jsonl --shard 1/4 -o waf-1.db -j 2");
+    auto& o = add_options(c, action, run_sweep_run);
+    c.add_option("PLAN", o.plan, "What sweep plan wrote")->required();
+    c.add_option("-o,--output", o.output, "The database; OUTPUT.part holds what is finished until all is")->required();
+    c.add_option("--shard", o.shard, "K/N: the K-th of N parts")->capture_default_str();
+    c.add_option("-j,--jobs", o.jobs, "Runs at once")->check(CLI::Range(1, 4096))->capture_default_str();
+    c.add_option("--scratch", o.scratch, "Folder of this machine's own for OUTPUT.part")->check(CLI::ExistingDirectory);
+    c.add_flag("-q,--quiet", o.quiet, "Print nothing but errors");
+}
+
+void add_sweep_merge(CLI::App& sweep, Action& action) {
+    auto& c =
+        add_command(sweep, "merge", "Databases of shards into one; one run with two results is an error", "flashlab sweep merge waf-*.db -o waf.db");
+    auto& o = add_options(c, action, run_sweep_merge);
+    c.add_option("DATABASES", o.inputs, "What sweep run and sweep merge wrote")->required();
+    c.add_option("-o,--output", o.output, "The database; may be one of those that are merged")->required();
+    c.add_flag("--reproducible", o.reproducible, "Leave the columns wall_... and peak_rss_bytes empty: equal results are then equal files");
+}
+
+void add_sweep_status(CLI::App& sweep, Action& action) {
+    auto& c = add_command(sweep, "status", "Runs done, missing, failed, and the time left; while shards run, too",
+                          "flashlab sweep status waf.jsonl waf-*.db -j 8");
+    auto& o = add_options(c, action, run_sweep_status);
+    c.add_option("PLAN", o.plan, "What sweep plan wrote")->required();
+    c.add_option("DATABASES", o.results, "Outputs of sweep run, finished or not");
+    c.add_option("-j,--jobs", o.jobs, "Runs at once, for the time left")->check(CLI::Range(1, 1'000'000))->capture_default_str();
+    c.add_option("--scratch", o.scratch, "As of sweep run");
+    add_format(c, o.format, "One JSON object");
+}
+
+} // namespace
+
+void add_sweep(CLI::App& app, Action& action) {
+    auto& sweep =
+        add_command(app, "sweep", "Many configurations, loads and seeds, on one machine or many", "flashlab sweep plan waf.toml -o waf.jsonl");
+    sweep.require_subcommand(1);
+    add_sweep_plan(sweep, action);
+    add_sweep_run(sweep, action);
+    add_sweep_merge(sweep, action);
+    add_sweep_status(sweep, action);
 }
 
 } // namespace flashlab

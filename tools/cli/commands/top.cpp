@@ -1,13 +1,17 @@
-#include "tools/cli/commands/top.h"
-
+/// flashlab top: what a mount is doing, again and again.
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <optional>
+#include <string>
 #include <thread>
 
-#include <fmt/format.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
+#include "tools/cli/command_options.h"
 #include "tools/cli/commands/top_screen.h"
 #include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
@@ -17,6 +21,13 @@
 namespace flashlab {
 
 namespace {
+
+struct TopOptions {
+    std::string target;
+    double interval_s = 1;
+    std::optional<std::uint64_t> samples; ///< none: until a key, a signal or the end of the mount
+    bool json = false;                    ///< one object a line
+};
 
 using Clock = std::chrono::steady_clock;
 constexpr std::size_t cells = 2048; ///< of the block map; a screen shows as many as it has room for
@@ -29,8 +40,6 @@ void sleep_for(double seconds) {
 }
 
 double seconds_between(Clock::time_point a, Clock::time_point b) { return std::chrono::duration<double>(b - a).count(); }
-
-} // namespace
 
 int run_top(const TopOptions& o) {
     const auto mounted = find_mount(o.target);
@@ -78,6 +87,18 @@ int run_top(const TopOptions& o) {
     screen.reset();
     if (!gone.empty()) return find_mount(o.target) ? complain(fmt::format("top: the mount does not answer: {}", gone)) : exit_done;
     return exit_done;
+}
+
+} // namespace
+
+void add_top(CLI::App& app, Action& action) {
+    auto& c = add_command(app, "top", "Watch a mount live: rates, write amplification, latencies, busy chips, wear",
+                          "flashlab top /mnt\n  flashlab top /mnt --json --samples 10 --interval 0.5");
+    auto& o = add_options(c, action, run_top);
+    c.add_option("MNT", o.target, "Mount point or device directory")->required();
+    c.add_option("--interval", o.interval_s, "Seconds between two looks")->check(CLI::Range(0.05, 3600.0))->capture_default_str();
+    c.add_option("--samples", o.samples, "Stop after so many; default: at q, a signal, or the end of the mount")->check(at_least_one());
+    c.add_flag("--json", o.json, "One object a line instead of a screen");
 }
 
 } // namespace flashlab

@@ -1,6 +1,4 @@
 /// flashlab crash torture: power cuts under a program on a mount.
-///
-/// Idea       The command line fills plain options. The function runs the command, prints, and returns the exit code (tools/host/complaint.h).
 #pragma once
 
 #include <cstdint>
@@ -40,6 +38,5 @@ struct CrashTortureOptions {
 [[nodiscard]] std::expected<std::uint64_t, std::string> flushes_before(const CrashTortureOptions& options);
 /// Why --keep is no place for a state, told before the first cut and not after the last; empty: it is one.
 [[nodiscard]] std::string why_no_keep(const std::string& keep);
-[[nodiscard]] int run_crash_torture(const CrashTortureOptions& options);
 
 } // namespace flashlab

@@ -1,6 +1,4 @@
 /// flashlab crash torture --explore: every state that a power cut could have left of one recorded run, in the order in which they hurt.
-///
-/// Idea       The command line fills plain options. The function runs the command, prints, and returns the exit code (tools/host/complaint.h).
 #pragma once
 
 #include <string>

@@ -1,10 +1,11 @@
-#include "tools/cli/commands/trace.h"
-
+/// flashlab trace: what is in a trace, and its conversion.
 #include <cstdio>
 #include <optional>
+#include <string>
 
 #include <fmt/format.h>
 
+#include "tools/cli/command_options.h"
 #include "tools/host/aside_file.h"
 #include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
@@ -15,6 +16,13 @@
 
 namespace flashlab {
 namespace {
+
+struct TraceCommandOptions {
+    TraceInput input;
+    std::optional<std::string> convert, output;
+    bool formats = false; ///< list them instead
+    OutputFormat format = OutputFormat::table;
+};
 
 int print_formats() {
     for (const auto& format : text_trace_formats()) fmt::print("{:13} {}\n", format.name, format.what);
@@ -78,10 +86,8 @@ std::string to_text(const TraceRequest& r) {
     return fmt::format("{:.6f} s, device {}, {} {} bytes at {}", static_cast<double>(r.time_ns) / 1e9, r.device, to_string(r.op), r.bytes, r.offset);
 }
 
-} // namespace
-
 int run_trace(const TraceCommandOptions& o) {
-    if (o.input.path.empty()) return print_formats();
+    if (o.formats) return print_formats();
     if (auto good = check_usage(o.input); !good) return complain("trace: " + good.error(), exit_usage);
     const Interruption interruption;
     auto stream = TraceStream::open(o.input);
@@ -114,6 +120,21 @@ int run_trace(const TraceCommandOptions& o) {
     if (Interruption::came()) result.add("partial", true);
     fmt::print("{}", shown(o.format, result));
     return exit_done;
+}
+
+} // namespace
+
+void add_trace(CLI::App& app, Action& action) {
+    auto& c = add_command(app, "trace", "What is in a trace; convert it", "flashlab trace financial1.spc.gz");
+    auto& o = add_options(c, action, run_trace, [](const TraceCommandOptions& given) {
+        if (!given.formats && given.input.path.empty()) throw CLI::RequiredError("TRACE");
+    });
+    add_trace_input(c, o.input);
+    c.get_option("TRACE")->required(false);
+    c.add_flag("--formats", o.formats, "List the formats known");
+    auto* convert = c.add_option("--convert", o.convert, "Write it as spc, msr or mqsim")->check(CLI::IsMember({"spc", "msr", "mqsim"}));
+    c.add_option("-o,--output", o.output, "of --convert: the file; otherwise standard output")->needs(convert);
+    add_format(c, o.format, "One JSON object");
 }
 
 } // namespace flashlab

@@ -1,21 +1,22 @@
-// umount: takes the name away, then waits until the daemon has closed the device. Who else holds the mount is named.
-#include "tools/cli/commands/umount.h"
-
+/// flashlab umount: takes the name away, then waits until the daemon has closed the device. Who else holds the mount is named.
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <string>
 #include <thread>
 
 #include <fcntl.h>
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <poll.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "tools/cli/command_options.h"
 #include "tools/drive/device_directory.h"
 #include "tools/drive/device_history.h"
 #include "tools/host/complaint.h"
@@ -23,6 +24,11 @@
 
 namespace flashlab {
 namespace {
+
+struct UmountOptions {
+    std::string target;
+    double timeout_s = 600; ///< for the daemon to write back, and for other holders to release the mount
+};
 
 using Clock = std::chrono::steady_clock;
 
@@ -127,8 +133,6 @@ int wait_until_closed(const MountEntry& mount, const std::string& looker, double
     return exit_done;
 }
 
-} // namespace
-
 int run_umount(const UmountOptions& o) {
     const auto mounted = find_mount(o.target);
     if (!mounted) return complain(fmt::format("umount: {}: no FlashLab device is mounted here", o.target));
@@ -144,6 +148,18 @@ int run_umount(const UmountOptions& o) {
                                     "why, the next mount recovers",
                                     mounted->source, failure_log_path(mounted->source)));
     return exit_done;
+}
+
+} // namespace
+
+void add_umount(CLI::App& app, Action& action) {
+    auto& c = add_command(app, "umount", "Unmount and wait until the images are clean", "flashlab umount /mnt");
+    auto& o = add_options(c, action, run_umount);
+    c.add_option("MNT", o.target, "Mount point, or its device directory")->required();
+    c.add_option("--timeout", o.timeout_s,
+                 "Seconds to wait until the images are clean; ends with 3 where somebody else still holds the mount then, else with 1")
+        ->check(CLI::Range(0.0, 86400.0))
+        ->capture_default_str();
 }
 
 } // namespace flashlab
