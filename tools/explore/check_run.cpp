@@ -1,21 +1,28 @@
 #include "tools/explore/check_run.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <iterator>
+#include <mutex>
+#include <set>
+#include <shared_mutex>
 #include <string_view>
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tools/explore/left_behind.h"
+#include <fmt/format.h>
+
 #include "tools/explore/plain_command.h"
 #include "tools/host/interruption.h"
 
@@ -24,6 +31,79 @@ extern char** environ;
 namespace flashlab {
 
 namespace {
+
+/// What checks left running when they ended: processes in sessions of their own, which the end of a process group does not meet.
+///
+/// Idea       This process adopts the orphans among its descendants (PR_SET_CHILD_SUBREAPER). Whose they are their environment says.
+/// Invariant  Only orphans are ended, and only those of the check that is over: a server that another check started lives until that one ends.
+/// Cost       One read of /proc a check. Where the kernel does not list children there, nothing is ended.
+/// Threading  Any number of threads start and end checks.
+class LeftBehind {
+public:
+    /// From now on orphans come to this process.
+    LeftBehind();
+    /// `spawn` returns the process that it started; -1: none.
+    template <class Spawn>
+    [[nodiscard]] pid_t start(const Spawn& spawn) {
+        const std::shared_lock starting{starting_};
+        const pid_t child = spawn();
+        const std::lock_guard lock{mutex_};
+        if (child > 0) running_.insert(child);
+        return child;
+    }
+    /// The status of a started process, which is ending.
+    [[nodiscard]] int wait(pid_t child);
+    /// Ends the orphans whose environment has this variable, such as "NAME=value", and takes leave of those that have ended.
+    void end_those_with(const std::string& variable);
+
+private:
+    [[nodiscard]] bool is_running(pid_t child);
+
+    std::shared_mutex starting_; ///< exclusive: no process comes that is not in running_ yet
+    std::mutex mutex_;
+    std::set<pid_t> running_; ///< what start() started: whoever did waits for it
+};
+
+/// Orphans come to the first thread.
+std::vector<pid_t> adopted() {
+    std::ifstream file{fmt::format("/proc/self/task/{}/children", ::getpid())};
+    return {std::istream_iterator<pid_t>{file}, {}};
+}
+
+bool has_variable(pid_t process, const std::string& variable) {
+    std::ifstream file{fmt::format("/proc/{}/environ", process)};
+    for (std::string one; std::getline(file, one, '\0');)
+        if (one == variable) return true;
+    return false;
+}
+
+LeftBehind::LeftBehind() { (void)::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
+
+int LeftBehind::wait(pid_t child) {
+    const std::lock_guard lock{mutex_}; // its number may be another's as soon as it is waited for
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    running_.erase(child);
+    return status;
+}
+
+bool LeftBehind::is_running(pid_t child) {
+    const std::lock_guard lock{mutex_};
+    return running_.contains(child);
+}
+
+void LeftBehind::end_those_with(const std::string& variable) {
+    const std::unique_lock nobody_starts{starting_};
+    for (bool again = true; again;) { // with each, its children become orphans
+        again = false;
+        for (const pid_t process : adopted()) {
+            if (is_running(process) || ::waitpid(process, nullptr, WNOHANG) == process || !has_variable(process, variable)) continue;
+            ::kill(process, SIGKILL);
+            ::waitpid(process, nullptr, 0);
+            again = true;
+        }
+    }
+}
 
 constexpr const char* directory_variable = "FLASHLAB_MOUNT"; ///< tells the processes of one check from those of another
 

@@ -1,9 +1,16 @@
 #include "tools/live/trial_drive.h"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstdlib>
+#include <fstream>
 #include <thread>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/types.h>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,7 +21,6 @@
 #include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
 #include "tools/host/last_lines.h"
-#include "tools/live/file_users.h"
 #include "tools/live/live_mount.h"
 #include "tools/live/mount_table.h"
 #include "tools/text/printable.h"
@@ -25,6 +31,49 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 namespace {
+
+/// The device number of the mount that `path` lies on; 0 if it cannot be looked at.
+dev_t device_number_of(const std::string& path) {
+    struct statx status {};
+    if (::statx(AT_FDCWD, path.c_str(), AT_STATX_DONT_SYNC, 0, &status) != 0) return 0;
+    return makedev(status.stx_dev_major, status.stx_dev_minor);
+}
+
+bool has_file_on(const fs::path& process, dev_t device) {
+    for (const char* name : {"cwd", "root", "exe"})
+        if (device_number_of((process / name).string()) == device) return true;
+    std::error_code error;
+    for (fs::directory_iterator at{process / "fd", error}, end; !error && at != end; at.increment(error))
+        if (device_number_of(at->path().string()) == device) return true;
+    return false;
+}
+
+/// Who still has files of a mount open.
+///
+/// Idea       /proc names each process's folder, program and open files; the device number of a mount tells which of them lie on it.
+/// Invariant  Nothing is sent to the mount: it may be about to end. Processes that this user may not look at are left out.
+/// Cost       A look at every open file of every process: for messages only.
+///
+/// "12 (sleep)", by process number.
+std::vector<std::string> processes_with_files_on(dev_t device) {
+    std::vector<int> found;
+    std::error_code error;
+    for (fs::directory_iterator at{"/proc", error}, end; device != 0 && !error && at != end; at.increment(error)) {
+        const std::string name = at->path().filename().string();
+        int process = 0;
+        const auto [rest, wrong] = std::from_chars(name.data(), name.data() + name.size(), process);
+        if (wrong == std::errc{} && rest == name.data() + name.size() && has_file_on(at->path(), device)) found.push_back(process);
+    }
+    std::ranges::sort(found);
+    std::vector<std::string> texts;
+    for (const int process : found) {
+        std::ifstream comm{fmt::format("/proc/{}/comm", process)};
+        std::string name;
+        std::getline(comm, name);
+        texts.push_back(fmt::format("{} ({})", process, name));
+    }
+    return texts;
+}
 
 bool is_mounted_at(const fs::path& mount_point) {
     return std::ranges::any_of(flashlab_mounts(), [&](const MountEntry& mount) { return mount.mount_point == mount_point; });

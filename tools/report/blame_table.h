@@ -3,7 +3,7 @@
 /// Idea       The view takes seconds on a long log, and several questions stand on it. SQLite counts its steps while it works. As they grow with the
 ///            operations of the log, they tell how far it is.
 /// Invariant  The log is not written.
-/// Cost       As tools/log/blame_views.h says: some microseconds an operation.
+/// Cost       As tools/log/event_log_views.cpp says: some microseconds an operation.
 #pragma once
 
 #include <cstdint>

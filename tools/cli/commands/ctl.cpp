@@ -1,33 +1,201 @@
 /// flashlab ctl: asks a live mount, or changes it.
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstdint>
+#include <expected>
+#include <filesystem>
+#include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include <sys/stat.h>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "tools/cli/command_options.h"
-#include "tools/cli/commands/ctl_fault.h"
-#include "tools/cli/commands/ctl_unsynced.h"
+#include "tools/cli/commands/mount_words.h"
 #include "tools/cli/commands/run_text.h"
 #include "tools/drive/config_schema.h"
 #include "tools/drive/device_directory.h"
 #include "tools/drive/prometheus_text.h"
+#include "tools/faults/fault_rule.h"
 #include "tools/host/complaint.h"
 #include "tools/live/cut_report.h"
 #include "tools/live/live_mount.h"
 #include "tools/live/mount_session.h"
 #include "tools/live/recovery_cut.h"
 #include "tools/log/event_level.h"
+#include "tools/text/json.h"
 #include "tools/text/shell_word.h"
 #include "tools/text/table.h"
 
 namespace flashlab {
 namespace {
+
+namespace fs = std::filesystem;
+
+/// Paths of inodes, relative to the mount, found by walking it from outside: the file system keeps no way back from an inode to its names.
+std::map<std::uint64_t, std::string> paths_of(const std::string& mount_point, std::map<std::uint64_t, std::string> wanted) {
+    std::size_t missing = wanted.size();
+    std::error_code error;
+    fs::recursive_directory_iterator walk{mount_point, fs::directory_options::skip_permission_denied, error};
+    for (; missing != 0 && !error && walk != fs::recursive_directory_iterator{}; walk.increment(error)) {
+        struct stat status {};
+        if (::lstat(walk->path().c_str(), &status) != 0) continue;
+        const auto found = wanted.find(status.st_ino);
+        if (found == wanted.end() || !found->second.empty()) continue;
+        found->second = walk->path().lexically_relative(mount_point).string();
+        --missing;
+    }
+    return wanted;
+}
+
+bool has_path(const Json& file) { return !file["path"].text().empty() && !file["path"].text().starts_with("(inode"); }
+
+/// The answer with paths and calls; of each range a line for programs that want a list.
+Json completed(const Json& answer, const std::string& mount_point) {
+    std::map<std::uint64_t, std::string> wanted;
+    for (const Json& file : answer["files"].items())
+        if (!has_path(file)) wanted[file["ino"].number()];
+    const auto paths = paths_of(mount_point, wanted);
+    Json files{Json::Array{}}, flat{Json::Array{}};
+    for (const Json& file : answer["files"].items()) {
+        std::string path = has_path(file) ? file["path"].text() : paths.at(file["ino"].number());
+        if (path.empty()) continue; // unlinked: nobody can lose it
+        for (const Json& range : file["ranges"].items())
+            flat.push(Json::object({{"path", path}, {"ino", file["ino"]}, {"offset", range["offset"]}, {"bytes", range["bytes"]}}));
+        files.push(Json::object({{"path", path},
+                                 {"ino", file["ino"]},
+                                 {"ranges", file["ranges"]},
+                                 {"changes", file["changes"]},
+                                 {"calls", Json{Json::Array{fmt::format("{}({})", file["call"].text(), path)}}}}));
+    }
+    return Json::object({{"persistence", answer["persistence"]},
+                         {"metadata", answer["metadata"]},
+                         {"unsynced", std::move(flat)},
+                         {"files", std::move(files)},
+                         {"names", answer["names"]}});
+}
+
+std::string calls_of(const Json& item) {
+    std::string calls;
+    for (const Json& call : item["calls"].items()) calls += (calls.empty() ? "" : ", ") + call.text();
+    return calls;
+}
+
+/// A directory a line, what is in it below, and beside it the call.
+void print_tree(const Json& report) {
+    struct Line {
+        std::string text, call;
+    };
+    std::map<std::string, std::vector<Line>> directories;
+    for (const Json& name : report["names"].items()) {
+        const std::string call = name["calls"].items().front().text();
+        directories[call.substr(6, call.size() - 7)].push_back({"  " + name["change"].text(), calls_of(name)});
+    }
+    for (const Json& file : report["files"].items()) {
+        const std::string path = file["path"].text();
+        const auto slash = path.rfind('/');
+        auto& lines = directories[slash == std::string::npos ? "." : path.substr(0, slash)];
+        lines.push_back({"  " + path.substr(slash == std::string::npos ? 0 : slash + 1), calls_of(file)});
+        for (const Json& range : file["ranges"].items())
+            lines.push_back({fmt::format("    {}+{}", range["offset"].dump(), range["bytes"].dump()), ""});
+        for (const Json& change : file["changes"].items()) lines.push_back({"    " + change.text(), ""});
+    }
+    std::size_t width = 0;
+    for (const auto& [directory, lines] : directories)
+        for (const Line& line : lines) width = std::max(width, line.text.size());
+    for (const auto& [directory, lines] : directories) {
+        fmt::print("{}/\n", directory);
+        for (const Line& line : lines) fmt::print("{:<{}}{}{}\n", line.text, line.call.empty() ? 0 : width, line.call.empty() ? "" : "  ", line.call);
+    }
+    if (directories.empty()) fmt::print("nothing: all that was answered is durable\n");
+    if (report["persistence"].text() == "strict" && report["metadata"].text() == "journal")
+        fmt::print("changes of names and attributes may wait for the journal, 5 s at most: any fsync makes them durable\n");
+}
+
+/// flashlab ctl MNT fault: add, plan, list, clear.
+///
+/// Idea       The words become one question to the mount; its answer is printed.
+///
+/// Prints the daemon's answer.
+void print_unsynced(const Json& answer, const std::string& mount_point, OutputFormat format) {
+    const Json report = completed(answer, mount_point);
+    if (format == OutputFormat::table) return print_tree(report);
+    Table table{{"path", "ino", "offset", "bytes"}};
+    for (const Json& range : report["unsynced"].items())
+        table.add({range["path"].text(), range["ino"].dump(), range["offset"].dump(), range["bytes"].dump()});
+    fmt::print("{}", shown(format, report, table));
+}
+
+constexpr const char* usage =
+    "fault: write add RULE, plan FILE, list, or clear [NUMBER|all]; a rule is such as: eio op=fsync path='*.db' nth=2 (docs/faults.md)";
+
+Json words_json(const FaultRule& rule) {
+    Json words{Json::Array{}};
+    for (const std::string& word : fault_words(rule.text())) words.push(word);
+    return words;
+}
+
+std::expected<Json, std::string> rules_of(const std::string& what, std::span<const std::string> rest) {
+    Json rules{Json::Array{}};
+    if (what == "plan") {
+        if (rest.size() != 1) return std::unexpected(std::string{"fault plan: name one file"});
+        const auto plan = read_fault_plan(rest.front());
+        if (!plan) return std::unexpected(fmt::format("fault plan {}", plan.error()));
+        for (const FaultRule& rule : *plan) rules.push(words_json(rule));
+        return rules;
+    }
+    std::vector<std::string> words(rest.begin(), rest.end());
+    if (words.size() == 1) words = fault_words(words.front()); // one word in the form of -o fault=
+    const auto rule = FaultRule::parse(words);
+    if (!rule) return std::unexpected(fmt::format("fault add: {}", rule.error()));
+    rules.push(words_json(*rule));
+    return rules;
+}
+
+/// `flashlab ctl MNT unsynced`: what was answered and is not durable, as a tree, with the calls that would make it durable.
+///
+/// Cost       A walk over the mount where the daemon knows an inode without its name.
+///
+/// The question to the mount. The error says what is wrong with the words.
+std::expected<Json, std::string> fault_request(const std::vector<std::string>& arguments) {
+    const std::string what = arguments.empty() ? "list" : arguments.front();
+    const auto rest = std::span{arguments}.subspan(arguments.empty() ? 0 : 1);
+    if (what == "list" && rest.empty()) return Json::object({{"cmd", "fault"}, {"do", "list"}});
+    if (what == "clear" && rest.size() <= 1) {
+        Json request = Json::object({{"cmd", "fault"}, {"do", "clear"}});
+        if (rest.empty() || rest.front() == "all") return request;
+        std::uint64_t number = 0;
+        const std::string& text = rest.front();
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+        if (error != std::errc{} || end != text.data() + text.size())
+            return std::unexpected(fmt::format("fault clear {}: a number as 'fault list' shows it, or all", text));
+        request.add("number", number);
+        return request;
+    }
+    if (what != "add" && what != "plan") return std::unexpected(std::string{usage});
+    auto rules = rules_of(what, rest);
+    if (!rules) return std::unexpected(rules.error());
+    return Json::object({{"cmd", "fault"}, {"do", "add"}, {"rules", std::move(*rules)}});
+}
+
+void print_faults(const Json& answer, OutputFormat format) {
+    const bool is_cleared = !answer["cleared"].is_null();
+    const auto& faults = answer[is_cleared ? "cleared" : "faults"].items();
+    Table table{{"number", "rule", "seen", "struck"}};
+    for (const Json& fault : faults) table.add({fault["number"].dump(), fault["rule"].text(), fault["seen"].dump(), fault["struck"].dump()});
+    if (format == OutputFormat::table && faults.empty()) {
+        fmt::print("{}\n", is_cleared ? "no fault was in force" : "no fault is in force");
+        return;
+    }
+    fmt::print("{}", shown(format, answer, table));
+}
 
 struct CtlOptions {
     std::string target, action;
