@@ -28,8 +28,7 @@ int run_cells(const CellsOptions& o) {
 } // namespace
 
 void add_cells(CLI::App& app, Action& action) {
-    auto& c = add_command(app, "cells", "Blocks and pages of a known device", "flashlab cells modern-tlc --json");
-    auto& o = add_options(c, action, run_cells);
+    auto [c, o] = add_command(app, action, run_cells, "cells", "Blocks and pages of a known device", "flashlab cells modern-tlc --json");
     c.add_option("PRESET", o.preset, "A known device (flashlab presets)")->required();
     add_format(c, o.format, "One JSON object");
 }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -78,16 +79,19 @@ inline CLI::App& add_command(CLI::App& app, const std::string& name, const std::
     return *command;
 }
 
-/// The structure that the options of `command` are to fill. It lives as long as the command line, so that a process can run several, one after
+/// A command, and the structure that its options are to fill: it lives as long as the command line, so that a process can run several, one after
 /// another. When all words are read, `check` may throw what is wrong with them together, and `action` becomes the call of `run`.
 template <class Options>
-Options& add_options(CLI::App& command, Action& action, int (*run)(const Options&), void (*check)(const std::type_identity_t<Options>&) = nullptr) {
+std::pair<CLI::App&, Options&> add_command(CLI::App& app, Action& action, int (*run)(const Options&), const std::string& name,
+                                           const std::string& help, const std::string& example,
+                                           void (*check)(const std::type_identity_t<Options>&) = nullptr) {
+    CLI::App& command = add_command(app, name, help, example);
     const auto options = std::make_shared<Options>();
     command.callback([&action, options, run, check] {
         if (check != nullptr) check(*options);
         action = [options, run] { return run(*options); };
     });
-    return *options;
+    return {command, *options};
 }
 
 /// --json and --csv. Without them results are printed for people.

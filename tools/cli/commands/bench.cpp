@@ -214,9 +214,9 @@ int run_bench(const BenchOptions& o) {
 } // namespace
 
 void add_bench(CLI::App& app, Action& action) {
-    auto& c = add_command(app, "bench", "Run a made-up load (as fio would) on a simulated drive, in virtual time: seconds of the drive take moments",
-                          "flashlab bench --rw randwrite --bs 4k --io-size 256M --iodepth 8 --json");
-    auto& o = add_options(c, action, run_bench);
+    auto [c, o] = add_command(app, action, run_bench, "bench",
+                              "Run a made-up load (as fio would) on a simulated drive, in virtual time: seconds of the drive take moments",
+                              "flashlab bench --rw randwrite --bs 4k --io-size 256M --iodepth 8 --json");
     c.add_option("--level", o.level,
                  "Where the load enters. device: the drive's sectors; ftl: below host link and write buffer; fs: a file on the drive")
         ->check(CLI::IsMember({"device", "ftl", "fs"}))

@@ -156,8 +156,8 @@ int run_compare(const CompareOptions& o) {
 } // namespace
 
 void add_compare(CLI::App& app, Action& action) {
-    auto& c = add_command(app, "compare", "Reports of replay or bench side by side", "flashlab compare hftl.json fast.json dftl.json");
-    auto& o = add_options(c, action, run_compare);
+    auto [c, o] =
+        add_command(app, action, run_compare, "compare", "Reports of replay or bench side by side", "flashlab compare hftl.json fast.json dftl.json");
     c.add_option("REPORTS", o.reports, "Two files or more of replay --json or bench --json; the ratios are to the first")
         ->required()
         ->expected(2, 1000);

@@ -99,9 +99,8 @@ int run_clone(const CopyOptions& o) {
 } // namespace
 
 void add_snapshot(CLI::App& app, Action& action) {
-    auto& c = add_command(app, "snapshot", "Keep the device as it is under a name; clone DIR@NAME brings it back",
-                          "flashlab snapshot /tmp/disk before-upgrade");
-    auto& o = add_options(c, action, run_snapshot);
+    auto [c, o] = add_command(app, action, run_snapshot, "snapshot", "Keep the device as it is under a name; clone DIR@NAME brings it back",
+                              "flashlab snapshot /tmp/disk before-upgrade");
     c.add_option("DIR", o.from, "Device directory, not mounted")->required();
     c.add_option("NAME", o.to, "Letters, digits, '.', '-', '_'; without one the snapshots are listed");
     c.add_flag("--delete", o.remove, "Delete the snapshot NAME instead");
@@ -109,8 +108,8 @@ void add_snapshot(CLI::App& app, Action& action) {
 }
 
 void add_clone(CLI::App& app, Action& action) {
-    auto& c = add_command(app, "clone", "A copy of a device, with an identity of its own", "flashlab clone /tmp/disk@before-upgrade /tmp/old");
-    auto& o = add_options(c, action, run_clone);
+    auto [c, o] = add_command(app, action, run_clone, "clone", "A copy of a device, with an identity of its own",
+                              "flashlab clone /tmp/disk@before-upgrade /tmp/old");
     c.add_option("DIR", o.from, "Device directory, not mounted, or DIR@NAME of a snapshot")->required();
     c.add_option("NEW", o.to, "Directory to make")->required();
     add_format(c, o.format, "One JSON object");

@@ -18,7 +18,6 @@
 #include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
 #include "tools/host/standard_streams.h"
-#include "tools/text/table.h"
 
 namespace flashlab {
 
@@ -212,8 +211,8 @@ int run_crash_replay(const CrashReplayOptions& o) {
 void add_crash(CLI::App& app, Action& action) {
     auto& crash = add_command(app, "crash", "Cut the power everywhere and judge what is left", "flashlab crash explore --ftl hftl --states 100000");
     crash.require_subcommand(1);
-    auto& explore = add_command(
-        crash, "explore", "Every cut of small workloads on a tiny device, or many drawn ones",
+    auto [explore, o] = add_command(
+        crash, action, run_crash_explore, "explore", "Every cut of small workloads on a tiny device, or many drawn ones",
         "flashlab crash explore --ftl hftl\n  flashlab crash explore --ftl hftl --states 100000 --seed 7\n"
         "  flashlab crash explore --workload 'w0x8.f/w3.t1.w0x2+500.f' --cuts 1\n"
         "  flashlab crash explore --ftl dftl --metadata journal --states 5000\n\n"
@@ -221,7 +220,6 @@ void add_crash(CLI::App& app, Action& action) {
         "reads, p and q\n"
         "write and trim sectors, r7x20 overwrites 20 random units of seed 7, f flushes, i is idle time, z a clean shutdown; +500 sends the next\n"
         "request 500 ns later instead of waiting for the answer.");
-    auto& o = add_options(explore, action, run_crash_explore);
     explore.add_option("--ftl", o.ftl, translation_layers())->capture_default_str();
     explore.add_option("--metadata", o.metadata, "none: the drive alone; pram, journal: drawn programs of a file system over it, its metadata there")
         ->check(CLI::IsMember({"none", "pram", "journal"}))
@@ -241,9 +239,8 @@ void add_crash(CLI::App& app, Action& action) {
     explore.add_option("--seed", o.seed, "Of what is drawn")->capture_default_str();
     explore.add_flag("!--no-shrink", o.shrinks, "Do not shorten a workload that failed");
     add_format(explore, o.format, "One JSON object");
-    auto& replay = add_command(crash, "replay", "Run one case of crash explore again, exactly as it was",
-                               "flashlab crash replay hftl:chip-slc:w0x3.f.w1:1234567-02");
-    auto& again = add_options(replay, action, run_crash_replay);
+    auto [replay, again] = add_command(crash, action, run_crash_replay, "replay", "Run one case of crash explore again, exactly as it was",
+                                       "flashlab crash replay hftl:chip-slc:w0x3.f.w1:1234567-02");
     replay.add_option("ID", again.id, "As printed by crash explore")->required();
     add_format(replay, again.format, "One JSON object");
     add_crash_torture(crash, action);

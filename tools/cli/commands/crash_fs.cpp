@@ -1,8 +1,6 @@
 /// flashlab crash explore --metadata pram|journal, and crash replay of what it finds: power cuts under a file system.
-#include <algorithm>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "crash/fs/fs_explorer.h"
 #include "tools/cli/commands/crash.h"

@@ -160,9 +160,9 @@ int run_crash_selftest(const CrashSelftestOptions& o) {
 } // namespace
 
 void add_crash_selftest(CLI::App& crash, Action& action) {
-    auto& c = add_command(crash, "selftest", "Does the harness notice? Deliberate defects that must all be caught, and who sees which",
-                          "flashlab crash selftest --ftl hftl");
-    auto& o = add_options(c, action, run_crash_selftest);
+    auto [c, o] =
+        add_command(crash, action, run_crash_selftest, "selftest",
+                    "Does the harness notice? Deliberate defects that must all be caught, and who sees which", "flashlab crash selftest --ftl hftl");
     c.add_option("--ftl", o.ftl, translation_layers() + "; or all")->capture_default_str();
     c.add_option("--states", o.states, "States at most for each defect")->check(at_least_one())->capture_default_str();
     c.add_option("--seed", o.seed, "Of what is drawn")->capture_default_str();

@@ -354,8 +354,8 @@ int run_ctl(const CtlOptions& o) {
 } // namespace
 
 void add_ctl(CLI::App& app, Action& action) {
-    auto& c = add_command(app, "ctl", "Ask a live mount, change it, cut its power, inject faults", "flashlab ctl /mnt set latency=10x,log=requests");
-    auto& o = add_options(c, action, run_ctl);
+    auto [c, o] = add_command(app, action, run_ctl, "ctl", "Ask a live mount, change it, cut its power, inject faults",
+                              "flashlab ctl /mnt set latency=10x,log=requests");
     c.add_option("MNT", o.target, "Mount point or device directory")->required();
     c.add_option("ACTION", o.action, "stats, flush, idle, unsynced, use, set, powercut, fault")->required();
     c.add_option("ARGUMENTS", o.arguments,

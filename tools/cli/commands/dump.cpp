@@ -148,8 +148,7 @@ int run_dump(const DumpOptions& o) {
 } // namespace
 
 void add_dump(CLI::App& app, Action& action) {
-    auto& c = add_command(app, "dump", "A flash page or block as it lies in the image", "flashlab dump /tmp/disk --block 7");
-    auto& o = add_options(c, action, run_dump);
+    auto [c, o] = add_command(app, action, run_dump, "dump", "A flash page or block as it lies in the image", "flashlab dump /tmp/disk --block 7");
     c.add_option("DIR", o.directory, "Device directory, not mounted")->required();
     auto* page = c.add_option("--page", o.page, "Physical page: state, and what its spare bytes say");
     c.add_option("--block", o.block, "Physical block: its erase count, and all its pages")->excludes(page);

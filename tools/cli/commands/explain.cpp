@@ -122,12 +122,11 @@ int run_explain(const ExplainOptions& o) {
 } // namespace
 
 void add_explain(CLI::App& app, Action& action) {
-    auto& c =
-        add_command(app, "explain", "See what a drive does with a few requests: each step told and the flash drawn, on a tiny drive",
-                    "flashlab explain w0x4.w1.w1.g1\n  flashlab explain --ftl fast --html fast.html w0x8.r7x20\n  flashlab explain w0x8.w3.c\n\n"
-                    "Steps are joined by '.': w3 writes page 3, w0x4 pages 0 to 3 (W: durable when answered), t3 trims, g3 reads, r7x20 overwrites\n"
-                    "20 random pages of seed 7, f flushes, i is a pause, and c fails the power in the midst of the step before.");
-    auto& o = add_options(c, action, run_explain);
+    auto [c, o] = add_command(
+        app, action, run_explain, "explain", "See what a drive does with a few requests: each step told and the flash drawn, on a tiny drive",
+        "flashlab explain w0x4.w1.w1.g1\n  flashlab explain --ftl fast --html fast.html w0x8.r7x20\n  flashlab explain w0x8.w3.c\n\n"
+        "Steps are joined by '.': w3 writes page 3, w0x4 pages 0 to 3 (W: durable when answered), t3 trims, g3 reads, r7x20 overwrites\n"
+        "20 random pages of seed 7, f flushes, i is a pause, and c fails the power in the midst of the step before.");
     c.add_option("SCRIPT", o.script, "Steps");
     c.add_option("--ftl", o.ftl, translation_layers())->capture_default_str();
     c.add_option("--trace", o.trace.path, "Tell this trace instead, 200 requests at most; its pages of 4 KiB are numbered as they come");

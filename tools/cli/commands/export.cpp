@@ -98,9 +98,8 @@ int run_export(const ExportOptions& o) {
 } // namespace
 
 void add_export(CLI::App& app, Action& action) {
-    auto& c = add_command(app, "export", "A log for other programs: a timeline, or a table or view as CSV",
-                          "flashlab export /tmp/disk --perfetto timeline.json --from 2s --to 2.1s");
-    auto& o = add_options(c, action, run_export);
+    auto [c, o] = add_command(app, action, run_export, "export", "A log for other programs: a timeline, or a table or view as CSV",
+                              "flashlab export /tmp/disk --perfetto timeline.json --from 2s --to 2.1s");
     c.add_option("DIR", o.target, "Device directory, mount point, or event log file")->required();
     auto* what = c.add_option_group("what");
     auto* perfetto = what->add_option("--perfetto", o.perfetto, "A timeline of a run into this file, for the Perfetto UI (trace events, JSON)");

@@ -94,11 +94,11 @@ int run_grade(const GradeOptions& o) {
 } // namespace
 
 void add_grade(CLI::App& app, Action& action) {
-    auto& c = add_command(app, "grade", "Judge a translation layer: correctness, power cuts, write amplification, memory, recovery, speed",
-                          "sh tools/build_scheme.sh my_scheme.cpp && flashlab grade my_scheme.so\n  flashlab grade dftl --json\n\n"
-                          "Every check runs in a process of its own. A scheme that fails one has the grade F. The others get points beside page_map\n"
-                          "on the same drives (docs/adding-a-scheme.md).");
-    auto& o = add_options(c, action, run_grade);
+    auto [c, o] = add_command(
+        app, action, run_grade, "grade", "Judge a translation layer: correctness, power cuts, write amplification, memory, recovery, speed",
+        "sh tools/build_scheme.sh my_scheme.cpp && flashlab grade my_scheme.so\n  flashlab grade dftl --json\n\n"
+        "Every check runs in a process of its own. A scheme that fails one has the grade F. The others get points beside page_map\n"
+        "on the same drives (docs/adding-a-scheme.md).");
     c.add_option("SCHEME", o.request.what, "A shared object that tools/build_scheme.sh made, or the name of a built-in scheme")->required();
     c.add_option("--states", o.request.states, "States of power cuts to judge, at most")->check(at_least_one())->capture_default_str();
     c.add_option("--seed", o.request.seed, "Of what is drawn")->capture_default_str();

@@ -270,9 +270,9 @@ int run_fsck(const FsckOptions& o) {
 } // namespace
 
 void add_fsck(CLI::App& app, Action& action) {
-    auto& c = add_command(app, "fsck", "Check a drive: flash, map, file system. Exit code as fsck(8): 0 clean, 1 mended, 4 damaged, 8 could not look",
-                          "flashlab fsck /tmp/disk --json");
-    auto& o = add_options(c, action, run_fsck);
+    auto [c, o] = add_command(app, action, run_fsck, "fsck",
+                              "Check a drive: flash, map, file system. Exit code as fsck(8): 0 clean, 1 mended, 4 damaged, 8 could not look",
+                              "flashlab fsck /tmp/disk --json");
     c.add_option("DIR", o.directory, "Device directory, not mounted")->required();
     auto* look = c.add_flag("-n,--no-change", o.look_only, "Look only. After a power cut the recovery runs on a copy in memory");
     c.add_flag("--repair", o.repair,
@@ -285,10 +285,10 @@ void add_fsck(CLI::App& app, Action& action) {
 }
 
 void add_info(CLI::App& app, Action& action) {
-    auto& c = add_command(app, "info", "What a drive is: geometry, translation layer, room, configuration", "flashlab info /tmp/disk --config");
-    auto& o = add_options(c, action, run_info, [](const InfoOptions& given) {
-        if (!given.keys && given.target.empty()) throw CLI::RequiredError("DIR");
-    });
+    auto [c, o] = add_command(app, action, run_info, "info", "What a drive is: geometry, translation layer, room, configuration",
+                              "flashlab info /tmp/disk --config", [](const InfoOptions& given) {
+                                  if (!given.keys && given.target.empty()) throw CLI::RequiredError("DIR");
+                              });
     c.add_option("DIR", o.target, "Device directory or mount point");
     auto* as_config = c.add_flag("--config", o.config, "The effective configuration as TOML");
     c.add_flag("--keys", o.keys, "Every configuration key with its default, range and meaning")->excludes(as_config);
@@ -296,9 +296,8 @@ void add_info(CLI::App& app, Action& action) {
 }
 
 void add_smart(CLI::App& app, Action& action) {
-    auto& c = add_command(app, "smart", "Health: SMART log fields, write amplification, wear, spare, bad blocks, lifetime",
-                          "flashlab smart /mnt --json\n  flashlab smart /mnt --bytes-per-day 20G\n  flashlab smart /mnt --as ocp --json");
-    auto& o = add_options(c, action, run_smart);
+    auto [c, o] = add_command(app, action, run_smart, "smart", "Health: SMART log fields, write amplification, wear, spare, bad blocks, lifetime",
+                              "flashlab smart /mnt --json\n  flashlab smart /mnt --bytes-per-day 20G\n  flashlab smart /mnt --as ocp --json");
     c.add_option("DIR", o.target, "Device directory or mount point")->required();
     auto* names = c.add_option_function<std::string>(
         "--as", [&o](const std::string& as) { o.names = as == "nvme" ? SmartNames::nvme : SmartNames::ocp; },

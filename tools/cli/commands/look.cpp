@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -194,8 +193,7 @@ int run_cp(const CpOptions& o) {
 } // namespace
 
 void add_ls(CLI::App& app, Action& action) {
-    auto& c = add_command(app, "ls", "List a folder of a drive that is not mounted", "flashlab ls /tmp/disk:/home -l");
-    auto& o = add_options(c, action, run_ls);
+    auto [c, o] = add_command(app, action, run_ls, "ls", "List a folder of a drive that is not mounted", "flashlab ls /tmp/disk:/home -l");
     c.add_option("TARGET", o.target, "DIR, or DIR:PATH")->required();
     c.add_flag("-l,--long", o.is_long, "Mode, links, owner, size and time, too");
     c.add_flag("-R,--recursive", o.recursive, "The folders below, too");
@@ -203,14 +201,12 @@ void add_ls(CLI::App& app, Action& action) {
 }
 
 void add_cat(CLI::App& app, Action& action) {
-    auto& c = add_command(app, "cat", "Print files of a drive that is not mounted", "flashlab cat /tmp/disk:/etc/motd");
-    auto& o = add_options(c, action, run_cat);
+    auto [c, o] = add_command(app, action, run_cat, "cat", "Print files of a drive that is not mounted", "flashlab cat /tmp/disk:/etc/motd");
     c.add_option("TARGETS", o.targets, "DIR:PATH of each")->required();
 }
 
 void add_cp(CLI::App& app, Action& action) {
-    auto& c = add_command(app, "cp", "Copy files out of a drive that is not mounted", "flashlab cp -r /tmp/disk:/home saved");
-    auto& o = add_options(c, action, run_cp);
+    auto [c, o] = add_command(app, action, run_cp, "cp", "Copy files out of a drive that is not mounted", "flashlab cp -r /tmp/disk:/home saved");
     c.add_option("FROM", o.from, "DIR:PATH")->required();
     c.add_option("TO", o.to, "A new name, or a folder; nothing that is there is replaced")->required();
     c.add_flag("-r,--recursive", o.recursive, "A folder with all that is in it");

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -157,8 +156,7 @@ int run_mkfs(const MkfsOptions& o) {
 } // namespace
 
 void add_mkfs(CLI::App& app, Action& action) {
-    auto& c = add_command(app, "mkfs", "Make a device and its file system", "flashlab mkfs /tmp/disk --size 1G");
-    auto& o = add_options(c, action, run_mkfs);
+    auto [c, o] = add_command(app, action, run_mkfs, "mkfs", "Make a device and its file system", "flashlab mkfs /tmp/disk --size 1G");
     c.add_option("DIR", o.directory, "Directory to make; new or empty")->required();
     c.add_option("--preset", o.preset, "A known device (flashlab presets)");
     c.add_option("--config", o.config_file, "TOML file of configuration keys");

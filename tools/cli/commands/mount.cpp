@@ -289,8 +289,8 @@ int run_mount(const MountOptions& o) {
 } // namespace
 
 void add_mount(CLI::App& app, Action& action) {
-    auto& c = add_command(app, "mount", "Mount a device on a directory", "flashlab mount /tmp/disk /mnt --latency real --log requests");
-    auto& o = add_options(c, action, run_mount);
+    auto [c, o] =
+        add_command(app, action, run_mount, "mount", "Mount a device on a directory", "flashlab mount /tmp/disk /mnt --latency real --log requests");
     c.add_option("DIR", o.directory, "Device directory")->required();
     c.add_option("MNT", o.mount_point, "Mount point")->required();
     c.add_option(

@@ -82,8 +82,8 @@ int run_presets(const PresetsOptions& o) {
 } // namespace
 
 void add_presets(CLI::App& app, Action& action) {
-    auto& c = add_command(app, "presets", "Ready-made drives, and the data sheet or paper behind each number", "flashlab presets k9g8g08u0m");
-    auto& o = add_options(c, action, run_presets);
+    auto [c, o] = add_command(app, action, run_presets, "presets", "Ready-made drives, and the data sheet or paper behind each number",
+                              "flashlab presets k9g8g08u0m");
     c.add_option("PRESET", o.preset, "Show this one in full");
     add_format(c, o.format, "One JSON object");
 }

@@ -120,11 +120,12 @@ int run_query(const QueryOptions& o) {
 } // namespace
 
 void add_query(CLI::App& app, Action& action) {
-    auto& c = add_command(app, "query", "Ask the event log in SQL: write amplification, latencies, who waited for what. Works while mounted, too",
-                          "flashlab query /tmp/disk \"SELECT * FROM v_waf_by_cause\"");
-    auto& o = add_options(c, action, run_query, [](const QueryOptions& given) {
-        if (!given.schema && !given.views && (given.target.empty() || given.sql.empty())) throw CLI::RequiredError("DIR and SQL");
-    });
+    auto [c, o] = add_command(app, action, run_query, "query",
+                              "Ask the event log in SQL: write amplification, latencies, who waited for what. Works while mounted, too",
+                              "flashlab query /tmp/disk \"SELECT * FROM v_waf_by_cause\"", [](const QueryOptions& given) {
+                                  if (!given.schema && !given.views && (given.target.empty() || given.sql.empty()))
+                                      throw CLI::RequiredError("DIR and SQL");
+                              });
     c.add_option("DIR", o.target, "Device directory, mount point, or event log file");
     c.add_option("SQL", o.sql, "One SELECT; --views lists ready answers, such as \"SELECT * FROM v_waf\"");
     add_format(c, o.format, "An array of objects", "Comma-separated values");

@@ -134,8 +134,8 @@ int run_replay(const ReplayOptions& o) {
 } // namespace
 
 void add_replay(CLI::App& app, Action& action) {
-    auto& c = add_command(app, "replay", "Replay a trace in virtual time", "flashlab replay financial1.spc.gz --ftl hftl --size 1G --compact --json");
-    auto& o = add_options(c, action, run_replay);
+    auto [c, o] = add_command(app, action, run_replay, "replay", "Replay a trace in virtual time",
+                              "flashlab replay financial1.spc.gz --ftl hftl --size 1G --compact --json");
     add_trace_input(c, o.input);
     c.add_option("--speed", o.speed, "open (as the trace says), closed:DEPTH, or a factor such as 10x")->capture_default_str();
     auto* wrap = c.add_flag("--wrap", o.wrap, "Addresses modulo the device");

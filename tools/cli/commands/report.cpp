@@ -78,9 +78,9 @@ int run_report_command(const ReportOptions& o) {
 } // namespace
 
 void add_report(CLI::App& app, Action& action) {
-    auto& c = add_command(app, "report", "One page about a run, or several side by side: conclusions, plots, what slow requests waited for",
-                          "flashlab report hftl.db dftl.db fast.json -o report.html");
-    auto& o = add_options(c, action, run_report_command);
+    auto [c, o] = add_command(app, action, run_report_command, "report",
+                              "One page about a run, or several side by side: conclusions, plots, what slow requests waited for",
+                              "flashlab report hftl.db dftl.db fast.json -o report.html");
     c.add_option("RUNS", o.runs, "Event logs (--events), device directories, mount points, and .json files of replay --json or bench --json")
         ->required()
         ->expected(1, 64);

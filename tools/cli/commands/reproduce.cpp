@@ -234,8 +234,8 @@ int run_reproduce(const ReproduceOptions& o) {
 } // namespace
 
 void add_reproduce(CLI::App& app, Action& action) {
-    auto& c = add_command(app, "reproduce", "Measure a paper's figures anew, ours beside theirs", "flashlab reproduce mc-fig11");
-    auto& o = add_options(c, action, run_reproduce);
+    auto [c, o] =
+        add_command(app, action, run_reproduce, "reproduce", "Measure a paper's figures anew, ours beside theirs", "flashlab reproduce mc-fig11");
     c.add_option("ID", o.ids, "Experiments, or all; list (default) names them");
     c.add_flag("--quick", o.quick, "Fewer requests a point, capacity, DRAM and working sets scaled down together");
     c.add_option(

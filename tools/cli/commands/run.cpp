@@ -347,14 +347,13 @@ int run_run(const RunOptions& o) {
 } // namespace
 
 void add_run(CLI::App& app, Action& action) {
-    auto& c =
-        add_command(app, "run", "Run a program on a temporary drive, and see where its bytes went and how long the drive lasts",
+    auto [c, o] =
+        add_command(app, action, run_run, "run", "Run a program on a temporary drive, and see where its bytes went and how long the drive lasts",
                     "flashlab run -- git clone /src copy\n"
                     "  flashlab run --compare-ftl page_map,fast --size 1G -- sh -c 'sqlite3 db < load.sql'\n\n"
                     "The program runs in the mounted folder (FLASHLAB_MOUNT), with your terminal; the exit code is its own. With --json and\n"
                     "--csv what it prints goes to standard error. What a process or a file wrote is followed through the host's requests to the\n"
                     "pages on flash, the copies of collections and merges included.");
-    auto& o = add_options(c, action, run_run);
     c.add_option("PROGRAM", o.command, "After '--'");
     c.add_option("--check", o.check,
                  "Shell command that looks at what the program left, after unmount, fsck and a new mount. If it fails, run ends with 1");

@@ -1,7 +1,6 @@
 #include "tools/cli/commands/run_blame.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <tuple>
 #include <utility>

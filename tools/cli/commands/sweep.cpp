@@ -190,16 +190,15 @@ int run_sweep_status(const SweepStatusOptions& o) {
 }
 
 void add_sweep_plan(CLI::App& sweep, Action& action) {
-    auto& c = add_command(sweep, "plan", "Every run of a sweep's file, a line each", "flashlab sweep plan waf.toml -o waf.jsonl");
-    auto& o = add_options(c, action, run_sweep_plan);
+    auto [c, o] =
+        add_command(sweep, action, run_sweep_plan, "plan", "Every run of a sweep's file, a line each", "flashlab sweep plan waf.toml -o waf.jsonl");
     c.add_option("SWEEP", o.sweep, "TOML file: [sweep] seeds, [grid] of keys to lists, [[load]], [[exclude]]")->required();
     c.add_option("-o,--output", o.output, "The plan; otherwise standard output");
 }
 
 void add_sweep_run(CLI::App& sweep, Action& action) {
-    auto& c = add_command(sweep, "run", "Make the runs of a plan, or of a shard; goes on where a killed one stopped",
-                          "flashlab sweep run waf.jsonl --shard 1/4 -o waf-1.db -j 2");
-    auto& o = add_options(c, action, run_sweep_run);
+    auto [c, o] = add_command(sweep, action, run_sweep_run, "run", "Make the runs of a plan, or of a shard; goes on where a killed one stopped",
+                              "flashlab sweep run waf.jsonl --shard 1/4 -o waf-1.db -j 2");
     c.add_option("PLAN", o.plan, "What sweep plan wrote")->required();
     c.add_option("-o,--output", o.output, "The database; OUTPUT.part holds what is finished until all is")->required();
     c.add_option("--shard", o.shard, "K/N: the K-th of N parts")->capture_default_str();
@@ -209,18 +208,16 @@ void add_sweep_run(CLI::App& sweep, Action& action) {
 }
 
 void add_sweep_merge(CLI::App& sweep, Action& action) {
-    auto& c =
-        add_command(sweep, "merge", "Databases of shards into one; one run with two results is an error", "flashlab sweep merge waf-*.db -o waf.db");
-    auto& o = add_options(c, action, run_sweep_merge);
+    auto [c, o] = add_command(sweep, action, run_sweep_merge, "merge", "Databases of shards into one; one run with two results is an error",
+                              "flashlab sweep merge waf-*.db -o waf.db");
     c.add_option("DATABASES", o.inputs, "What sweep run and sweep merge wrote")->required();
     c.add_option("-o,--output", o.output, "The database; may be one of those that are merged")->required();
     c.add_flag("--reproducible", o.reproducible, "Leave the columns wall_... and peak_rss_bytes empty: equal results are then equal files");
 }
 
 void add_sweep_status(CLI::App& sweep, Action& action) {
-    auto& c = add_command(sweep, "status", "Runs done, missing, failed, and the time left; while shards run, too",
-                          "flashlab sweep status waf.jsonl waf-*.db -j 8");
-    auto& o = add_options(c, action, run_sweep_status);
+    auto [c, o] = add_command(sweep, action, run_sweep_status, "status", "Runs done, missing, failed, and the time left; while shards run, too",
+                              "flashlab sweep status waf.jsonl waf-*.db -j 8");
     c.add_option("PLAN", o.plan, "What sweep plan wrote")->required();
     c.add_option("DATABASES", o.results, "Outputs of sweep run, finished or not");
     c.add_option("-j,--jobs", o.jobs, "Runs at once, for the time left")->check(CLI::Range(1, 1'000'000))->capture_default_str();

@@ -92,9 +92,8 @@ int run_top(const TopOptions& o) {
 } // namespace
 
 void add_top(CLI::App& app, Action& action) {
-    auto& c = add_command(app, "top", "Watch a mount live: rates, write amplification, latencies, busy chips, wear",
-                          "flashlab top /mnt\n  flashlab top /mnt --json --samples 10 --interval 0.5");
-    auto& o = add_options(c, action, run_top);
+    auto [c, o] = add_command(app, action, run_top, "top", "Watch a mount live: rates, write amplification, latencies, busy chips, wear",
+                              "flashlab top /mnt\n  flashlab top /mnt --json --samples 10 --interval 0.5");
     c.add_option("MNT", o.target, "Mount point or device directory")->required();
     c.add_option("--interval", o.interval_s, "Seconds between two looks")->check(CLI::Range(0.05, 3600.0))->capture_default_str();
     c.add_option("--samples", o.samples, "Stop after so many; default: at q, a signal, or the end of the mount")->check(at_least_one());

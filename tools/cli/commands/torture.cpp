@@ -40,7 +40,6 @@
 #include "tools/live/recovery_cut.h"
 #include "tools/live/trial_drive.h"
 #include "tools/text/shell_word.h"
-#include "tools/text/table.h"
 
 namespace flashlab {
 
@@ -344,13 +343,12 @@ void add_explore_options(CLI::App& torture, CrashTortureOptions& o) {
 } // namespace
 
 void add_crash_torture(CLI::App& crash, Action& action) {
-    auto& torture = add_command(
-        crash, "torture", "Cut the power under your own program, again and again, and let your own check judge",
+    auto [torture, o] = add_command(
+        crash, action, run_crash_torture, "torture", "Cut the power under your own program, again and again, and let your own check judge",
         "flashlab crash torture --cuts 20 --check 'sqlite3 db \"PRAGMA integrity_check\" | grep -qx ok' -- sh -c 'fill-database db'\n\n"
         "Command and check run in the mounted directory, with FLASHLAB_MOUNT and FLASHLAB_CUT (1, 2, ...) set. A command that ends is started\n"
         "again; one that fails before the power does ends the trial. After each cut: fsck -n, mount, check. The first failure ends the trial;\n"
         "the drive as the cut left it is kept, and the line printed recovers and checks it again: the program itself is not run again.");
-    auto& o = add_options(torture, action, run_crash_torture);
     add_explore_options(torture, o);
     torture.add_option("COMMAND", o.command, "After '--'");
     torture.add_option("--cuts", o.cuts, "How often the power fails")->check(CLI::Range(1, 1'000'000'000))->capture_default_str();

@@ -125,10 +125,10 @@ int run_trace(const TraceCommandOptions& o) {
 } // namespace
 
 void add_trace(CLI::App& app, Action& action) {
-    auto& c = add_command(app, "trace", "What is in a trace; convert it", "flashlab trace financial1.spc.gz");
-    auto& o = add_options(c, action, run_trace, [](const TraceCommandOptions& given) {
-        if (!given.formats && given.input.path.empty()) throw CLI::RequiredError("TRACE");
-    });
+    auto [c, o] = add_command(app, action, run_trace, "trace", "What is in a trace; convert it", "flashlab trace financial1.spc.gz",
+                              [](const TraceCommandOptions& given) {
+                                  if (!given.formats && given.input.path.empty()) throw CLI::RequiredError("TRACE");
+                              });
     add_trace_input(c, o.input);
     c.get_option("TRACE")->required(false);
     c.add_flag("--formats", o.formats, "List the formats known");

@@ -153,8 +153,7 @@ int run_umount(const UmountOptions& o) {
 } // namespace
 
 void add_umount(CLI::App& app, Action& action) {
-    auto& c = add_command(app, "umount", "Unmount and wait until the images are clean", "flashlab umount /mnt");
-    auto& o = add_options(c, action, run_umount);
+    auto [c, o] = add_command(app, action, run_umount, "umount", "Unmount and wait until the images are clean", "flashlab umount /mnt");
     c.add_option("MNT", o.target, "Mount point, or its device directory")->required();
     c.add_option("--timeout", o.timeout_s,
                  "Seconds to wait until the images are clean; ends with 3 where somebody else still holds the mount then, else with 1")
