@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "tools/reproduce/beyond_partition.h"
+#include "tools/reproduce/experiments.h"
 #include "tools/reproduce/load.h"
 #include "tools/reproduce/partition_sweep.h"
 

@@ -1,5 +1,3 @@
-#include "tools/reproduce/beyond_coftl.h"
-
 #include <algorithm>
 #include <array>
 #include <map>
@@ -9,6 +7,7 @@
 
 #include "base/contract.h"
 #include "tools/reproduce/coftl_point.h"
+#include "tools/reproduce/experiments.h"
 #include "tools/reproduce/verdicts.h"
 
 namespace flashlab {

@@ -1,10 +1,9 @@
-#include "tools/reproduce/beyond_frontiers.h"
-
 #include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
 
+#include "tools/reproduce/experiments.h"
 #include "tools/reproduce/hybrid_churn.h"
 #include "tools/reproduce/hybrid_parameters.h"
 #include "tools/reproduce/workers.h"

@@ -1,5 +1,3 @@
-#include "tools/reproduce/beyond_ftls.h"
-
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -12,6 +10,7 @@
 #include "nand/memory_page_store.h"
 #include "pram/memory_pram_store.h"
 #include "tools/drive/device_presets.h"
+#include "tools/reproduce/experiments.h"
 #include "tools/reproduce/trace_run.h"
 #include "tools/run/payload_stamp.h"
 #include "tools/run/virtual_device.h"

@@ -1,8 +1,5 @@
-#include "tools/reproduce/beyond_overheads.h"
-
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <vector>
 
 #include <fmt/format.h>
@@ -10,7 +7,7 @@
 #include "base/contract.h"
 #include "nand/presets.h"
 #include "tools/reproduce/dumbo_raw.h"
-#include "tools/reproduce/dumbo_user.h"
+#include "tools/reproduce/experiments.h"
 #include "tools/reproduce/hybrid_device.h"
 
 namespace flashlab {

@@ -1,5 +1,3 @@
-#include "tools/reproduce/beyond_pram_buffer.h"
-
 #include <algorithm>
 #include <array>
 #include <map>
@@ -12,6 +10,7 @@
 #include "ftl/schemes/page_plan.h"
 #include "tools/drive/device.h"
 #include "tools/drive/device_presets.h"
+#include "tools/reproduce/experiments.h"
 #include "tools/reproduce/load.h"
 #include "tools/traces/address_fit.h"
 

@@ -1,12 +1,9 @@
-#include "tools/reproduce/coftl_figures.h"
-
 #include <algorithm>
-#include <array>
-#include <span>
 
 #include <fmt/format.h>
 
 #include "tools/reproduce/coftl_point.h"
+#include "tools/reproduce/experiments.h"
 #include "tools/reproduce/verdicts.h"
 
 namespace flashlab {

@@ -1,7 +1,5 @@
 #include "tools/reproduce/coftl_point.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "base/contract.h"

@@ -1,5 +1,3 @@
-#include "tools/reproduce/dumbo_figures.h"
-
 #include <algorithm>
 #include <array>
 #include <map>
@@ -9,6 +7,7 @@
 #include "base/contract.h"
 #include "tools/reproduce/dumbo_parameters.h"
 #include "tools/reproduce/dumbo_raw.h"
+#include "tools/reproduce/experiments.h"
 
 namespace flashlab {
 namespace {

@@ -1,5 +1,3 @@
-#include "tools/reproduce/dumbo_user.h"
-
 #include <algorithm>
 #include <array>
 #include <deque>
@@ -12,6 +10,7 @@
 #include "tools/drive/device_presets.h"
 #include "tools/reproduce/dumbo_parameters.h"
 #include "tools/reproduce/dumbo_raw.h"
+#include "tools/reproduce/experiments.h"
 #include "tools/run/virtual_device.h"
 
 namespace flashlab {

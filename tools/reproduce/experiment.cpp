@@ -5,19 +5,7 @@
 #include <cmath>
 #include <iterator>
 
-#include "tools/reproduce/beyond_coftl.h"
-#include "tools/reproduce/beyond_frontiers.h"
-#include "tools/reproduce/beyond_ftls.h"
-#include "tools/reproduce/beyond_overheads.h"
-#include "tools/reproduce/beyond_partition.h"
-#include "tools/reproduce/beyond_pram_buffer.h"
-#include "tools/reproduce/coftl_figures.h"
-#include "tools/reproduce/dumbo_figures.h"
-#include "tools/reproduce/dumbo_user.h"
-#include "tools/reproduce/hybrid_files.h"
-#include "tools/reproduce/hybrid_ftl.h"
-#include "tools/reproduce/hybrid_iozone.h"
-#include "tools/reproduce/partition_figures.h"
+#include "tools/reproduce/experiments.h"
 
 namespace flashlab {
 namespace {

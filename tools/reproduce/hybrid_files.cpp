@@ -1,6 +1,3 @@
-#include "tools/reproduce/hybrid_files.h"
-
-#include <algorithm>
 #include <array>
 #include <numeric>
 #include <vector>
@@ -9,6 +6,7 @@
 
 #include "base/contract.h"
 #include "ftl/schemes/hftl_layout.h"
+#include "tools/reproduce/experiments.h"
 #include "tools/reproduce/hybrid_churn.h"
 #include "tools/reproduce/hybrid_parameters.h"
 

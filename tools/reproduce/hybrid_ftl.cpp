@@ -1,5 +1,3 @@
-#include "tools/reproduce/hybrid_ftl.h"
-
 #include <algorithm>
 #include <array>
 #include <map>
@@ -8,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/random.h"
+#include "tools/reproduce/experiments.h"
 #include "tools/reproduce/hybrid_device.h"
 #include "tools/reproduce/hybrid_parameters.h"
 

@@ -1,5 +1,3 @@
-#include "tools/reproduce/hybrid_iozone.h"
-
 #include <algorithm>
 #include <array>
 #include <map>
@@ -7,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/random.h"
+#include "tools/reproduce/experiments.h"
 #include "tools/reproduce/hybrid_parameters.h"
 #include "tools/reproduce/hybrid_volume.h"
 

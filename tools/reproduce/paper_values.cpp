@@ -2,6 +2,7 @@
 // read off reliably, so only those of their text are here.
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "tools/reproduce/claim.h"
 

@@ -1,9 +1,8 @@
-#include "tools/reproduce/partition_figures.h"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
+#include "tools/reproduce/experiments.h"
 #include "tools/reproduce/load.h"
 #include "tools/reproduce/partition_sweep.h"
 

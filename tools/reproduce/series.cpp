@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "tools/text/sizes.h"
-#include "tools/text/table.h"
 
 namespace flashlab {
 namespace {
