@@ -3,7 +3,7 @@
 #include <iostream>
 #include <sstream>
 
-#include "tools/log/event_log_page.h"
+#include "tests/tools/log/event_log_page.h"
 #include "tools/log/event_log_schema.h"
 #include "tools/log/sqlite.h"
 #include "tools/log/sqlite_event_log.h"

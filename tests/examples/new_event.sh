@@ -40,7 +40,7 @@ changed=$({ diff -rq "$root/base/events.h" base/events.h || true; diff -rq "$roo
 [ "$changed" -eq 2 ] || fail "$changed files changed: two are enough"
 
 cp "$root/tests/examples/new_event.cpp" .
-for source in tools/log/*.cpp new_event.cpp; do
+for source in tools/log/*.cpp "$root/tests/tools/log/event_log_page.cpp" new_event.cpp; do
     # shellcheck disable=SC2086 # flags are words
     $CXX -std=c++23 -O0 -I. -I"$root" -DFLASHLAB_VERSION='"0"' -c "$source" -o "$(basename "$source" .cpp).o" || fail "$source does not compile"
 done

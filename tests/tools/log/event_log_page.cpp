@@ -1,4 +1,4 @@
-#include "tools/log/event_log_page.h"
+#include "tests/tools/log/event_log_page.h"
 
 #include <algorithm>
 #include <array>
