@@ -1,7 +1,5 @@
 #include "crash/endurance.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "base/contract.h"

@@ -1,7 +1,5 @@
 #include "fs/btree.h"
 
-#include <algorithm>
-
 #include "base/contract.h"
 #include "base/little_endian.h"
 

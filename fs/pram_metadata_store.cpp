@@ -1,6 +1,5 @@
 #include "fs/pram_metadata_store.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -230,7 +229,6 @@ std::uint32_t PramMetadataStore::data_page_bytes() const { return impl_->identit
 bool PramMetadataStore::was_clean() const { return impl_->was_clean_; }
 std::uint64_t PramMetadataStore::mounts() const { return impl_->state_.mounts; }
 const LogRecovery& PramMetadataStore::recovery() const { return impl_->recovery_; }
-bool PramMetadataStore::in_transaction() const { return impl_->open_; }
 
 FsResult<SimTime> PramMetadataStore::set_label(std::string_view label, SimTime now) {
     if (label.size() > max_label_bytes) return std::unexpected(FsError{ENAMETOOLONG});

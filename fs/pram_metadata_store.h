@@ -98,7 +98,6 @@ public:
     [[nodiscard]] bool transaction_is_large() const;
     /// Longest run that set_data_pages() may change in a transaction that is not large before the call.
     [[nodiscard]] std::uint64_t max_run_in_transaction() const;
-    [[nodiscard]] bool in_transaction() const;
 
 private:
     class Impl;

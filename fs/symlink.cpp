@@ -1,7 +1,5 @@
 #include "fs/symlink.h"
 
-#include <algorithm>
-
 namespace flashlab {
 
 namespace {

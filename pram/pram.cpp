@@ -6,7 +6,6 @@
 #include <bit>
 #include <cstring>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 

@@ -1,7 +1,6 @@
 // readdir, readdirplus, fsyncdir. Directories are not opened, since a listing needs no state but its offset; but for strict access
 // times, where the kernel must not keep listings.
 #include <algorithm>
-#include <array>
 #include <string>
 #include <vector>
 

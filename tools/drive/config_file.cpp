@@ -1,7 +1,6 @@
 #include "tools/drive/config_file.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cerrno>
 #include <cstring>

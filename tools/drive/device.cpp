@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <cstring>
 #include <map>
-#include <optional>
 
 #include <fmt/format.h>
 

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <filesystem>
 #include <tuple>
-#include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
-
 #include "ftl/make_ftl.h"
 #include "tools/drive/lifetime.h"
 #include "tools/drive/waf_parts.h"

@@ -6,7 +6,6 @@
 /// Power cut  Asks the flash itself what is left (look_anew).
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 

@@ -8,7 +8,6 @@
 #include <iterator>
 #include <memory>
 #include <set>
-#include <vector>
 
 #include <dirent.h>
 #include <fcntl.h>

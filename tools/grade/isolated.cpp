@@ -1,6 +1,5 @@
 #include "tools/grade/isolated.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>

@@ -1,7 +1,6 @@
 #include "tools/live/live_mount.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <thread>
 
@@ -12,7 +11,6 @@
 #include "base/crc32c.h"
 #include "fs/fuse/control_socket.h"
 #include "fs/fuse/mount_point.h"
-#include "tools/drive/device_directory.h"
 #include "tools/host/complaint.h"
 #include "tools/host/subprocess.h"
 

@@ -12,7 +12,6 @@
 #include <expected>
 #include <map>
 #include <string>
-#include <vector>
 
 #include "tools/sweep/sweep_record.h"
 

@@ -1,7 +1,6 @@
 #include "tools/sweep/sweep_keys.h"
 
 #include <algorithm>
-#include <string>
 #include <vector>
 
 #include <fmt/format.h>

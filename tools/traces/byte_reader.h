@@ -5,7 +5,6 @@
 /// Cost       A 256 KiB buffer. A line is copied only when the buffer is refilled.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>

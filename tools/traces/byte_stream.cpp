@@ -1,7 +1,6 @@
 #include "tools/traces/byte_stream.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <vector>
@@ -40,20 +39,6 @@ public:
 private:
     int fd_;
     std::string name_;
-};
-
-class MemoryStream final : public ByteStream {
-public:
-    explicit MemoryStream(std::span<const std::byte> bytes) : bytes_{bytes} {}
-    std::expected<std::size_t, std::string> read(std::span<std::byte> to) override {
-        const std::size_t n = std::min(to.size(), bytes_.size());
-        std::copy_n(bytes_.begin(), n, to.begin());
-        bytes_ = bytes_.subspan(n);
-        return n;
-    }
-
-private:
-    std::span<const std::byte> bytes_;
 };
 
 /// Bytes already read, then the rest of the stream.
@@ -208,8 +193,6 @@ std::expected<int, std::string> open_file(const std::string& path) {
 }
 
 } // namespace
-
-std::unique_ptr<ByteStream> make_byte_stream(std::span<const std::byte> bytes) { return std::make_unique<MemoryStream>(bytes); }
 
 std::expected<std::unique_ptr<ByteStream>, std::string> open_byte_stream(const std::string& path) {
     const std::string name = path == "-" ? "standard input" : path;

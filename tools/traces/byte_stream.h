@@ -22,7 +22,5 @@ public:
 
 /// `path` "-" is standard input.
 [[nodiscard]] std::expected<std::unique_ptr<ByteStream>, std::string> open_byte_stream(const std::string& path);
-/// A stream over bytes in memory, for detection and tests. The bytes must outlive the stream.
-[[nodiscard]] std::unique_ptr<ByteStream> make_byte_stream(std::span<const std::byte> bytes);
 
 } // namespace flashlab

@@ -7,6 +7,7 @@
 
 #include <expected>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "tools/traces/line_format.h"

@@ -12,7 +12,6 @@
 #include <array>
 #include <map>
 #include <memory>
-#include <vector>
 
 #include "tools/text/json.h"
 #include "tools/traces/trace_request.h"

@@ -4,7 +4,6 @@
 #include <array>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "tools/traces/trace_fields.h"
 #include "tools/workloads/paper_workloads.h"
