@@ -39,6 +39,12 @@ FsCall CrashRig::call() {
     return {.now = now_, .wall = wall_, .uid = 0, .gid = 0, .umask = 0, .may_override_suid = true};
 }
 
+void CrashRig::keep(ModelOp& op, SimTime done) {
+    op.done = done;
+    (void)model_.note(op);
+    pass(done);
+}
+
 /// Moves the clock on. Sometimes it waits for the answer; mostly the next operation comes earlier.
 void CrashRig::pass(SimTime done) {
     if (random_.chance(1, 3))

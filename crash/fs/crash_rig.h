@@ -63,6 +63,8 @@ private:
     void open();
     [[nodiscard]] FsCall call();
     void pass(SimTime done);
+    /// The operation was answered at `done`: the model knows it from now on, and the clock moves on.
+    void keep(ModelOp& op, SimTime done);
     void step_pending();
     /// Makes the call and repeats it while it answers "again". The drive and the other calls go on meanwhile.
     template <class Work>

@@ -130,9 +130,7 @@ void CrashRig::make_or_drop_unnamed() {
     unnamed_files_.push_back(made->value.ino);
     op.ino = made->value.ino;
     op.mode = made->value.mode;
-    op.done = made->done;
-    (void)model_.note(op);
-    pass(op.done);
+    keep(op, made->done);
 }
 
 /// Puts a name of any directory into `op`. Returns the inode that it names; 0 when there is no name at all.
@@ -154,9 +152,7 @@ void CrashRig::take_away() {
     const bool is_directory = model_.now().at(taken).is_directory();
     const auto done = is_directory ? stack_->fs().remove_directory(c, op.parent, op.name) : stack_->fs().unlink(c, op.parent, op.name);
     if (!done) return;
-    op.done = *done;
-    (void)model_.note(op);
-    pass(op.done);
+    keep(op, *done);
 }
 
 void CrashRig::rename() {
@@ -215,9 +211,7 @@ void CrashRig::change_attribute() {
     }
     const auto done = stack_->fs().change_attributes(c, op.ino, change);
     if (!done) return;
-    op.done = done->done;
-    (void)model_.note(op);
-    pass(op.done);
+    keep(op, done->done);
 }
 
 void CrashRig::change_xattr() {
@@ -234,9 +228,7 @@ void CrashRig::change_xattr() {
         done = stack_->fs().set_xattr(c, op.ino, op.name, std::as_bytes(std::span{op.name2}), XattrMode::any);
     }
     if (!done) return;
-    op.done = *done;
-    (void)model_.note(op);
-    pass(op.done);
+    keep(op, *done);
 }
 
 void CrashRig::write() {
@@ -263,9 +255,7 @@ void CrashRig::write() {
     std::string after = padded(content, op.offset + op.bytes);
     after.replace(static_cast<std::size_t>(op.offset), piece.size(), piece);
     op.after = std::make_shared<const std::string>(std::move(after));
-    op.done = done->done;
-    (void)model_.note(op);
-    pass(op.done);
+    keep(op, done->done);
 }
 
 void CrashRig::truncate() {
@@ -282,9 +272,7 @@ void CrashRig::truncate() {
     if (!done) return;
     std::string after = op.bytes < content.size() ? content.substr(0, static_cast<std::size_t>(op.bytes)) : padded(content, op.bytes);
     op.after = std::make_shared<const std::string>(std::move(after));
-    op.done = done->done;
-    (void)model_.note(op);
-    pass(op.done);
+    keep(op, done->done);
 }
 
 void CrashRig::allocate() {
@@ -305,9 +293,7 @@ void CrashRig::allocate() {
         for (std::uint64_t i = op.offset; i < std::min<std::uint64_t>(after.size(), op.offset + op.bytes); ++i)
             after[static_cast<std::size_t>(i)] = '\0';
     op.after = std::make_shared<const std::string>(std::move(after));
-    op.done = *done;
-    (void)model_.note(op);
-    pass(op.done);
+    keep(op, *done);
 }
 
 void CrashRig::sync() {
