@@ -26,5 +26,5 @@ check docs/faults.md 9 $(words ' kind_names{' tools/faults/fault_rule.cpp)
 # shellcheck disable=SC2046
 check docs/faults.md 8 $(grep -oE '(key|word) == "[a-z]+"' tools/faults/fault_rule.cpp | grep -oE '"[a-z]+"' | tr -d '"' | sort -u)
 # shellcheck disable=SC2046
-check docs/sweeps.md 12 $(grep -oE '\{("[a-z]+"(, )?)+\}' tools/sweep/sweep_keys.cpp | grep -oE '"[a-z]+"' | tr -d '"' | sort -u)
+check docs/sweeps.md 12 $(grep -oE '\{("[a-z]+"(, )?)+\}' tools/sweep/sweep_plan.cpp | grep -oE '"[a-z]+"' | tr -d '"' | sort -u)
 [[ $failures -eq 0 ]] || { echo "$failures wrong"; exit 1; }

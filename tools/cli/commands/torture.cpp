@@ -25,7 +25,6 @@
 #include "base/random.h"
 #include "crash/apps/persistence.h"
 #include "tools/cli/commands/crash.h"
-#include "tools/cli/commands/torture_explore.h"
 #include "tools/cli/progress.h"
 #include "tools/drive/config_file.h"
 #include "tools/drive/device_copy.h"

@@ -39,4 +39,10 @@ struct CrashTortureOptions {
 /// Why --keep is no place for a state, told before the first cut and not after the last; empty: it is one.
 [[nodiscard]] std::string why_no_keep(const std::string& keep);
 
+// --explore: every state that a power cut could have left of one recorded run, in the order in which they hurt (torture_explore.cpp).
+[[nodiscard]] int run_torture_explore(const CrashTortureOptions& options);
+/// Is this a state that --explore kept?
+[[nodiscard]] bool is_kept_state(const std::string& directory);
+[[nodiscard]] int replay_kept_state(const CrashTortureOptions& options);
+
 } // namespace flashlab
