@@ -23,8 +23,6 @@ inline constexpr std::array<std::string_view, 6> cut_at_names{"work", "idle", "f
 
 /// The outcomes of docs/crash-model.md, programs before erases.
 inline constexpr std::array<std::string_view, 12> cut_outcome_names{"T0", "T1", "T2", "T3", "T4", "T5", "T6", "E0", "E1", "E2", "E3", "E4"};
-/// True: the outcome leaves neither the old state nor the new one.
-[[nodiscard]] constexpr bool is_torn_outcome(std::size_t outcome) { return (outcome >= 2 && outcome < 7) || outcome >= 9; }
 
 struct CutSummary {
     SimTime at;

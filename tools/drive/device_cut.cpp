@@ -9,28 +9,28 @@ namespace flashlab {
 
 namespace {
 
-/// Drawn outcomes, counted.
+/// Drawn outcomes, counted. An operation is torn where it leaves neither the old state nor the new one.
 class CountedCutOutcomes final : public CutOutcomes {
 public:
     CountedCutOutcomes(CutOutcomes& drawn, CutSummary& summary) : drawn_{drawn}, summary_{summary} {}
     ProgramOutcome of_program(Ppn page) override {
         const ProgramOutcome outcome = drawn_.of_program(page);
-        note(std::to_underlying(outcome));
+        note(std::to_underlying(outcome), outcome != ProgramOutcome::not_started && outcome != ProgramOutcome::complete);
         return outcome;
     }
     EraseOutcome of_erase(BlockId block) override {
         const EraseOutcome outcome = drawn_.of_erase(block);
-        note(std::size_t{first_erase_outcome} + std::to_underlying(outcome));
+        note(first_erase_outcome + std::to_underlying(outcome), outcome != EraseOutcome::not_started && outcome != EraseOutcome::complete);
         return outcome;
     }
     std::uint64_t random() override { return drawn_.random(); }
 
 private:
     static constexpr std::size_t first_erase_outcome = 7;
-    void note(std::size_t outcome) {
+    void note(std::size_t outcome, bool is_torn) {
         ++summary_.outcomes[outcome];
         ++summary_.operations_interrupted;
-        if (is_torn_outcome(outcome)) ++summary_.operations_torn;
+        if (is_torn) ++summary_.operations_torn;
     }
     CutOutcomes& drawn_;
     CutSummary& summary_;
