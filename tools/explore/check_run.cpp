@@ -24,6 +24,7 @@
 #include <fmt/format.h>
 
 #include "tools/explore/plain_command.h"
+#include "tools/host/child_process.h"
 #include "tools/host/interruption.h"
 
 extern char** environ;
@@ -81,8 +82,7 @@ LeftBehind::LeftBehind() { (void)::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
 
 int LeftBehind::wait(pid_t child) {
     const std::lock_guard lock{mutex_}; // its number may be another's as soon as it is waited for
-    int status = 0;
-    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    const int status = wait_for(child);
     running_.erase(child);
     return status;
 }

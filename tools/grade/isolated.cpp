@@ -45,8 +45,7 @@ void write_all(int file, std::string_view text) {
     }
 }
 
-[[noreturn]] void live_as_child(const std::function<std::string()>& work, const IsolationLimits& limits, int result, int printed, pid_t parent) {
-    begin_child(parent);
+[[noreturn]] void live_as_child(const std::function<std::string()>& work, const IsolationLimits& limits, int result, int printed) {
     (void)::dup2(printed, STDOUT_FILENO);
     (void)::dup2(printed, STDERR_FILENO);
     limit(RLIMIT_CORE, 0, 0);
@@ -86,7 +85,7 @@ bool ends_by_itself(pid_t child, const IsolationLimits& limits, int& status) {
         if (!in_time) (void)::kill(child, SIGKILL);
         ::close(handle);
     }
-    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    status = wait_for(child);
     return in_time;
 }
 
@@ -105,10 +104,7 @@ std::string how_it_ended(int status, bool in_time, const IsolationLimits& limits
 std::expected<std::string, std::string> isolated(const std::function<std::string()>& work, const IsolationLimits& limits) {
     const int result = ::memfd_create("result", MFD_CLOEXEC);
     const int printed = ::memfd_create("printed", MFD_CLOEXEC);
-    std::fflush(nullptr); // a child inherits what is not written yet
-    const pid_t parent = ::getpid();
-    const pid_t child = result < 0 || printed < 0 ? -1 : ::fork();
-    if (child == 0) live_as_child(work, limits, result, printed, parent);
+    const pid_t child = result < 0 || printed < 0 ? -1 : start_child([&] { live_as_child(work, limits, result, printed); });
     if (child < 0) {
         const int why = errno;
         for (const int file : {result, printed})

@@ -5,14 +5,18 @@
 /// Cost       A few system calls.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include <sys/types.h>
 
 namespace flashlab {
 
-/// The first thing that the child does. `parent`: getpid() before the fork.
-void begin_child(pid_t parent);
+/// Forks. `live` is what the child does; it ends with _exit(), because no destructor of the parent's state may run in the child. -1: errno says why
+/// there is no child.
+[[nodiscard]] pid_t start_child(const std::function<void()>& live);
+/// Waits for a process to end. Its status as waitpid(2) gives it.
+[[nodiscard]] int wait_for(pid_t child);
 /// Reads what a file in memory holds, and closes it.
 [[nodiscard]] std::string take_text(int file);
 

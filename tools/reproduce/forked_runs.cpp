@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
-#include <cstdio>
 #include <deque>
 
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
+
+#include "tools/host/child_process.h"
 
 namespace flashlab {
 namespace {
@@ -37,21 +36,16 @@ bool pass_all(int file, std::span<Byte> bytes, Transfer transfer) {
 std::expected<Child, std::string> start(std::size_t index, std::size_t result_bytes, const ForkedRun& run) {
     int ends[2];
     if (::pipe(ends) != 0) return std::unexpected(fmt::format("no pipe for a run: {}", std::strerror(errno)));
-    const pid_t parent = ::getpid();
-    const pid_t process = ::fork();
+    const pid_t process = start_child([&] {
+        ::close(ends[0]);
+        std::vector<std::byte> result(result_bytes);
+        const bool good = run(index, result) && pass_all(ends[1], std::span<const std::byte>{result}, ::write);
+        ::_exit(good ? 0 : 1);
+    });
     if (process < 0) {
         ::close(ends[0]);
         ::close(ends[1]);
         return std::unexpected(fmt::format("no process for a run: {}", std::strerror(errno)));
-    }
-    if (process == 0) { // no destructor of the parent's state may run here, hence _exit
-        ::close(ends[0]);
-        for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(signal, SIG_DFL);
-        ::prctl(PR_SET_PDEATHSIG, SIGKILL); // whatever ends the parent: the thread that forked waits for its children
-        if (::getppid() != parent) ::_exit(1);
-        std::vector<std::byte> result(result_bytes);
-        const bool good = run(index, result) && pass_all(ends[1], std::span<const std::byte>{result}, ::write);
-        ::_exit(good ? 0 : 1);
     }
     ::close(ends[1]);
     return Child{index, process, ends[0]};
@@ -60,8 +54,7 @@ std::expected<Child, std::string> start(std::size_t index, std::size_t result_by
 bool finish(const Child& child, std::span<std::byte> result) {
     const bool good = pass_all(child.pipe, result, ::read);
     ::close(child.pipe);
-    int status = 0;
-    while (::waitpid(child.process, &status, 0) < 0 && errno == EINTR) {}
+    const int status = wait_for(child.process);
     return good && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
@@ -73,7 +66,6 @@ void complain_in_child(const std::string& text) {
 }
 
 std::expected<std::vector<std::byte>, std::string> run_forked(std::size_t runs, std::size_t result_bytes, std::size_t at_once, const ForkedRun& run) {
-    std::fflush(nullptr); // a child inherits what is not written yet
     std::vector<std::byte> results(runs * result_bytes);
     std::deque<Child> working;
     std::string failure;

@@ -41,8 +41,7 @@ struct SweepChild {
     double begin = 0; ///< seconds of a clock that only runs forward
 };
 
-[[noreturn]] void live_as_child(const SweepChild& child, pid_t parent, const std::function<int(const std::vector<std::string>&)>& command) {
-    begin_child(parent);
+[[noreturn]] void live_as_child(const SweepChild& child, const std::function<int(const std::vector<std::string>&)>& command) {
     const int nothing = ::open("/dev/null", O_RDONLY);
     if (::dup2(nothing, STDIN_FILENO) < 0 || ::dup2(child.out, STDOUT_FILENO) < 0 || ::dup2(child.error, STDERR_FILENO) < 0) ::_exit(1);
     ::close_range(STDERR_FILENO + 1, ~0u, 0); // the journal's lock among them
@@ -55,10 +54,7 @@ std::expected<SweepChild, std::string> start_sweep_child(const SweepRun& run, co
     child.out = ::memfd_create("out", MFD_CLOEXEC);
     child.error = ::memfd_create("error", MFD_CLOEXEC);
     child.begin = std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-    std::fflush(nullptr); // a child inherits what is not written yet
-    const pid_t parent = ::getpid();
-    if (child.out >= 0 && child.error >= 0) child.process = ::fork();
-    if (child.process == 0) live_as_child(child, parent, command);
+    if (child.out >= 0 && child.error >= 0) child.process = start_child([&] { live_as_child(child, command); });
     if (child.process > 0) return child;
     const int why = errno;
     for (const int file : {child.out, child.error})
@@ -99,8 +95,7 @@ public:
     Children& operator=(const Children&) = delete;
     ~Children() {
         for (const auto& [process, child] : working_) ::kill(process, SIGKILL);
-        for (const auto& [process, child] : working_)
-            while (::waitpid(process, nullptr, 0) < 0 && errno == EINTR) {}
+        for (const auto& [process, child] : working_) (void)wait_for(process);
     }
     [[nodiscard]] std::size_t size() const { return working_.size(); }
     void add(SweepChild child) { working_.emplace(child.process, std::move(child)); }
