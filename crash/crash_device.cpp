@@ -1,5 +1,8 @@
 #include "crash/crash_device.h"
 
+#include <array>
+#include <string_view>
+
 #include <fmt/format.h>
 
 #include "base/contract.h"
@@ -10,21 +13,8 @@ namespace flashlab {
 namespace {
 
 std::string_view name_of(DeviceErrorKind kind) {
-    switch (kind) {
-    case DeviceErrorKind::uncorrectable:
-        return "uncorrectable";
-    case DeviceErrorKind::out_of_range:
-        return "out_of_range";
-    case DeviceErrorKind::no_space:
-        return "no_space";
-    case DeviceErrorKind::read_only:
-        return "read_only";
-    case DeviceErrorKind::foreign:
-        return "foreign";
-    case DeviceErrorKind::host_io:
-        return "host_io";
-    }
-    return "unknown";
+    constexpr std::array<std::string_view, 6> names{"uncorrectable", "out_of_range", "no_space", "read_only", "foreign", "host_io"};
+    return names.at(static_cast<std::size_t>(kind));
 }
 
 } // namespace

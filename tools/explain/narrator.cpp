@@ -1,6 +1,7 @@
 #include "tools/explain/narrator.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -35,24 +36,10 @@ std::string name_of_page(std::uint8_t kind, std::optional<Lpn> number) {
     return "a page";
 }
 
-std::string because(Cause cause) {
-    switch (cause) {
-    case Cause::gc:
-        return "collection";
-    case Cause::merge:
-        return "merge";
-    case Cause::wear:
-        return "wear levelling";
-    case Cause::map:
-        return "the map";
-    case Cause::recovery:
-        return "recovery";
-    case Cause::backup:
-        return "backup of paired pages";
-    case Cause::user:
-        return "the host";
-    }
-    return "the drive";
+std::string_view because(Cause cause) {
+    constexpr std::array<std::string_view, cause_count> names{
+        "the host", "collection", "merge", "the map", "wear levelling", "recovery", "backup of paired pages"};
+    return names.at(static_cast<std::size_t>(cause));
 }
 
 bool is_copy(Cause cause) { return cause == Cause::gc || cause == Cause::merge || cause == Cause::wear; }

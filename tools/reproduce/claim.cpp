@@ -1,6 +1,7 @@
 #include "tools/reproduce/claim.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -44,15 +45,8 @@ bool is_beyond(std::string_view id) { return id.starts_with("beyond-"); }
 } // namespace
 
 std::string_view to_text(ClaimKind kind) {
-    switch (kind) {
-    case ClaimKind::result:
-        return "result";
-    case ClaimKind::fitted:
-        return "fitted";
-    case ClaimKind::by_construction:
-        return "by_construction";
-    }
-    return "";
+    constexpr std::array<std::string_view, 3> names{"result", "fitted", "by_construction"};
+    return names.at(static_cast<std::size_t>(kind));
 }
 
 std::string_view words_of(ClaimKind kind) { return kind == ClaimKind::by_construction ? "by construction" : to_text(kind); }

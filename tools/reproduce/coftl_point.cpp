@@ -1,5 +1,8 @@
 #include "tools/reproduce/coftl_point.h"
 
+#include <array>
+#include <string_view>
+
 #include <fmt/format.h>
 
 #include "base/contract.h"
@@ -52,15 +55,8 @@ Load load_of(const RunContext& context, std::string_view name) {
 }
 
 std::string_view name_of(CoftlLoad load) {
-    switch (load) {
-    case CoftlLoad::desktop:
-        return "desktop";
-    case CoftlLoad::small_writes:
-        return "4 KB random writes";
-    case CoftlLoad::desktop_without_hot_set:
-        return "desktop without its hot set";
-    }
-    return "";
+    constexpr std::array<std::string_view, 3> names{"desktop", "4 KB random writes", "desktop without its hot set"};
+    return names.at(static_cast<std::size_t>(load));
 }
 
 } // namespace
