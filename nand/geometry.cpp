@@ -86,6 +86,9 @@ std::expected<void, std::string> NandTiming::validate() const {
         bool may_be_zero;
     } phases[] = {{"page_read_ns", page_read, false},
                   {"page_program_ns", page_program, false},
+                  {"lsb_program_ns", lsb_program, true},
+                  {"csb_program_ns", csb_program, true},
+                  {"msb_program_ns", msb_program, true},
                   {"block_erase_ns", block_erase, false},
                   {"command_ns", command, true},
                   {"controller_page_read_ns", controller_page_read, true},

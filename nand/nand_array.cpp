@@ -172,7 +172,7 @@ NandArray::Impl::Done NandArray::Impl::program(std::span<const PageProgram> page
         cells_from = blocks.program_ready(block, cells_from);
         bytes = std::max(bytes, pages[i].bytes == 0 ? geometry.page_bytes() : pages[i].bytes);
     }
-    const auto when = scheduler.program(planes_, bytes, now, cells_from, io.origin.cause == Cause::user);
+    const auto when = scheduler.program(planes_, addresses_.front().page, bytes, now, cells_from, io.origin.cause == Cause::user);
     const PageProgram* failed = nullptr; ///< the first
     cause_ = io.origin.cause;
     for (std::size_t i = 0; i < pages.size(); ++i) {
@@ -272,7 +272,7 @@ NandArray::Impl::Done NandArray::Impl::program_backup(Ppn page, const BackupOob&
     if (const auto pointer = blocks.write_pointer(at.block); !pointer) return std::unexpected(host_error(pointer.error(), page, now));
     blocks.check_program(at.block, at.page);
     const PlaneId plane = geometry.plane_of(at.block);
-    const auto when = scheduler.program({&plane, 1}, geometry.page_bytes(), now, blocks.program_ready(at.block, now), false);
+    const auto when = scheduler.program({&plane, 1}, at.page, geometry.page_bytes(), now, blocks.program_ready(at.block, now), false);
     const bool fails = faults != nullptr && faults->program_fails(page);
     cause_ = Cause::backup;
     const auto stored = put(PageProgram{page, data, oob.origin}, at, when, fails);

@@ -15,6 +15,9 @@ namespace flashlab {
 struct NandTiming {
     Duration page_read{60'000};          ///< tR: cells to page register; the plane is busy, the bus free
     Duration page_program{700'000};      ///< tPROG, mean over the page types of the cell
+    Duration lsb_program{0};             ///< tPROG of the first page of a word line; 0, as in the next two: page_program
+    Duration csb_program{0};             ///< of the pages between the first and the last
+    Duration msb_program{0};             ///< of the last
     Duration block_erase{3'000'000};     ///< tBERS
     Duration command{100};               ///< command and address cycles on the bus, for each plane addressed
     std::uint32_t bus_ps_per_byte = 833; ///< 1.2 GB/s; the page's data cross the bus, and its spare bytes if NandOptions::spare_on_bus

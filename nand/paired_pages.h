@@ -25,6 +25,8 @@ public:
     [[nodiscard]] std::span<const std::uint32_t> endangered_by(std::uint32_t page) const {
         return std::span{endangered_}.subspan(first_[page], first_[page + 1] - first_[page]);
     }
+    /// In which pass over its word line the page is programmed: 0 is the first. Pages that fill no line: 0.
+    [[nodiscard]] std::uint32_t pass_of(std::uint32_t page) const { return first_[page + 1] - first_[page]; }
     /// The last page whose program endangers this one; the page itself where none does.
     [[nodiscard]] std::uint32_t safe_after(std::uint32_t page) const { return safe_after_[page]; }
 

@@ -1,8 +1,10 @@
 #include "nand/scheduler.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/contract.h"
+#include "nand/paired_pages.h"
 
 namespace flashlab {
 
@@ -20,6 +22,20 @@ Duration shortest_of(std::initializer_list<Duration> phases) {
 
 Duration bus_time(std::uint32_t bytes, std::uint32_t ps_per_byte) {
     return Duration{static_cast<std::int64_t>((std::uint64_t{bytes} * ps_per_byte + 999) / 1000)};
+}
+
+/// tPROG of each page of a block; empty: one time for all.
+std::vector<Duration> program_times(const Geometry& geometry, const NandTiming& timing) {
+    if (timing.lsb_program + timing.csb_program + timing.msb_program == none) return {};
+    const PairedPages pairs{geometry.config()};
+    const std::uint32_t last = std::to_underlying(geometry.config().cell);
+    std::vector<Duration> times(geometry.pages_per_block());
+    for (std::uint32_t page = 0; page < times.size(); ++page) {
+        const std::uint32_t pass = pairs.pass_of(page);
+        const Duration own = pass == 0 ? timing.lsb_program : pass == last ? timing.msb_program : timing.csb_program;
+        times[page] = own == none ? timing.page_program : own;
+    }
+    return times;
 }
 
 /// The first buffer that is free for the whole interval; nullptr when none is.
@@ -49,10 +65,12 @@ Scheduler::Scheduler(const Geometry& geometry, const NandConfig& config)
       buses_(geometry.channels(),
              Calendar{shortest_transfer_, std::max(Calendar::usual_live, std::size_t{8} * (geometry.planes() / geometry.channels()))}),
       buffers_(std::size_t{geometry.channels()} * page_buffers_, Calendar{}),
-      cells_(geometry.planes() / planes_per_lane_.divisor(), Calendar{shortest_of({timing_.page_read, timing_.page_program, timing_.block_erase})}),
+      cells_(geometry.planes() / planes_per_lane_.divisor(), Calendar{shortest_of({timing_.page_read, timing_.page_program, timing_.lsb_program,
+                                                                                   timing_.csb_program, timing_.msb_program, timing_.block_erase})}),
       registers_(config.options.cache_register ? cells_.size() : 0, Calendar{shortest_transfer_}),
       front_{shortest_of({timing_.controller_page_read, timing_.controller_page_program, timing_.host_interface_command,
                           timing_.host_interface_confirm, host_transfer(sector_bytes)})} {
+    program_times_ = program_times(geometry, timing_);
     whole_page_ = data_transfer(geometry.page_bytes());
     const Duration commands = (options_.two_plane ? 2 : 1) * timing_.command;
     // With a shorter read its own command might be what the data leave room behind; while a bus polls nobody has a gap.
@@ -221,7 +239,8 @@ Scheduler::Placed Scheduler::place(std::span<const std::size_t> lanes, const Loa
     return {all_free(registers_, lanes, at, cells - at), cells};
 }
 
-Scheduler::Reservation Scheduler::program(std::span<const PlaneId> planes, std::uint32_t bytes, SimTime from, SimTime cells_from, bool host) {
+Scheduler::Reservation Scheduler::program(std::span<const PlaneId> planes, std::uint32_t page, std::uint32_t bytes, SimTime from, SimTime cells_from,
+                                          bool host) {
     const ChannelId channel = channel_of(planes.front());
     const auto pages = static_cast<std::int64_t>(planes.size());
     const Duration work = pages * (timing_.controller_page_program +
@@ -238,7 +257,7 @@ Scheduler::Reservation Scheduler::program(std::span<const PlaneId> planes, std::
     const Duration moved = bytes == geometry_.page_bytes() ? whole_page_ : data_transfer(bytes);
     const Duration in = (cpu_moves ? work : none) + pages * (timing_.command + moved);
     const Duration allowed = host ? none : allowance(options_.program_suspends);
-    const Load load{in, timing_.page_program + allowed};
+    const Load load{in, (program_times_.empty() ? timing_.page_program : program_times_[page]) + allowed};
 
     const SimTime data_from = options_.cache_register ? from + before_bus : std::max(from + before_bus, cells_from - in);
     // The front works just in time, so that a buffer is held no longer than need be.

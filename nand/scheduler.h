@@ -48,8 +48,9 @@ public:
 
     /// `host`: the data go to the host, so they cross its interface.
     Reservation read(PlaneId plane, std::uint32_t bytes, SimTime from, bool host, PagePart part = PagePart::data);
-    /// Programs one page on each of these planes of one die and moves `bytes` of each page. The cells do not begin before `cells_from`.
-    Reservation program(std::span<const PlaneId> planes, std::uint32_t bytes, SimTime from, SimTime cells_from, bool host);
+    /// Programs the page of this number in its block on each of these planes of one die and moves `bytes` of each page. The cells do not begin before
+    /// `cells_from`.
+    Reservation program(std::span<const PlaneId> planes, std::uint32_t page, std::uint32_t bytes, SimTime from, SimTime cells_from, bool host);
     Reservation erase(PlaneId plane, SimTime from);
     /// Two-plane commands on the pair of planes of which this is the first (scheduler_two_plane.cpp). `bytes`: of each page.
     /// Such a read suspends nothing.
@@ -130,8 +131,9 @@ private:
     Divider planes_per_lane_; ///< planes that share one calendar
     std::uint32_t page_buffers_;
     Duration shortest_transfer_;
-    Duration whole_page_{0}; ///< over the bus
-    Duration slip_in_{0};    ///< left free before data that leave a chip, for a command that is not there yet
+    std::vector<Duration> program_times_; ///< by page in its block; empty: page_program for all
+    Duration whole_page_{0};              ///< over the bus
+    Duration slip_in_{0};                 ///< left free before data that leave a chip, for a command that is not there yet
     SimTime settled_ = sim_start;
     SimTime last_end_ = sim_start;
     std::vector<Calendar> buses_;     ///< by channel

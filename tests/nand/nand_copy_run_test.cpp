@@ -13,11 +13,13 @@ public:
 };
 
 struct Quiet {
-    explicit Quiet(std::uint32_t pages_per_block = 8, std::uint32_t chips_per_channel = 2)
+    explicit Quiet(std::uint32_t pages_per_block = 8, std::uint32_t chips_per_channel = 2, Duration msb_program = Duration{0})
         : config{[&] {
               NandConfig c = round_config();
               c.geometry.pages_per_block = pages_per_block;
               c.geometry.chips_per_channel = chips_per_channel;
+              c.geometry.cell = CellType::tlc;
+              c.timing.msb_program = msb_program;
               return c;
           }()},
           geometry{*Geometry::make(config.geometry)}, store{geometry, Payload::none}, array{geometry, config, store, sink, UndoPolicy::none} {
@@ -83,6 +85,16 @@ TEST_CASE("a run of copies takes its pages times read and program, by hand", "[n
     CHECK(run.done == at(2'000'000 + 5 * (11'124 + 101'124)));
     CHECK(flash.array.write_pointer(BlockId{8}) == 5);
     CHECK(flash.array.inspect_oob(flash.page(8, 4))->oob->lpn == Lpn{6});
+}
+
+TEST_CASE("a run of copies takes the program time of each page's type, by hand", "[nand][copy-run]") {
+    Quiet flash{8, 2, Duration{170'000}};
+    SimTime now = sim_start;
+    for (std::uint32_t i = 0; i < 8; ++i) now = flash.program(0, i, now);
+    const auto run = flash.array.copy_run(flash.page(0, 2), flash.page(8, 0), 5, {at(2'000'000), {Cause::merge, no_event}});
+    CHECK(run.pages == 5);
+    // To the pages L0 L1 C0 C1 M0: only the last is of the type with a time of its own.
+    CHECK(run.done == at(2'000'000 + 5 * (11'124 + 101'124) + 70'000));
 }
 
 TEST_CASE("runs at random leave what single copies leave, beside traffic on the same buses and planes", "[nand][copy-run]") {

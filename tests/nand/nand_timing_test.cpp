@@ -114,3 +114,64 @@ TEST_CASE("an erase waits for the reserved reads of its block", "[nand]") {
     REQUIRE(flash.read(flash.page(0, 0), at(900'000)) == at(911'124));
     CHECK(flash.array.erase(BlockId{0}, {at(200'000), {}}) == at(911'124 + 100 + 1'000'000));
 }
+
+namespace {
+
+/// How long the cells of each page of block 0 are programmed.
+std::vector<Duration> program_times_of(Flash& flash) {
+    std::vector<Duration> times;
+    for (std::uint32_t page = 0; page < flash.geometry.pages_per_block(); ++page) {
+        const SimTime from = at(1'000'000 * (page + 1));
+        const auto end = flash.program(flash.page(0, page), page, from);
+        REQUIRE(end);
+        times.push_back(*end - from - Duration{100 + 1024});
+    }
+    return times;
+}
+
+std::vector<Duration> us(std::initializer_list<std::int64_t> times) {
+    std::vector<Duration> result;
+    for (const std::int64_t time : times) result.push_back(Duration{time * 1000});
+    return result;
+}
+
+} // namespace
+
+TEST_CASE("a page of TLC takes the program time of its place in the word line, and one that fills no line that of a first page", "[nand]") {
+    NandConfig config = round_config();
+    config.geometry.cell = CellType::tlc;
+    config.timing.lsb_program = Duration{40'000};
+    config.timing.csb_program = Duration{90'000};
+    config.timing.msb_program = Duration{170'000};
+    Flash flash{config};
+    CHECK(program_times_of(flash) == us({40, 40, 90, 90, 170, 170, 40, 40})); // L0 L1 C0 C1 M0 M1, and two pages over
+}
+
+TEST_CASE("a page type without a program time of its own takes the mean", "[nand]") {
+    NandConfig config = round_config();
+    config.geometry.cell = CellType::mlc;
+    config.timing.msb_program = Duration{200'000};
+    config.timing.csb_program = Duration{1}; // MLC has no such page
+    Flash flash{config};
+    CHECK(program_times_of(flash) == us({100, 100, 200, 100, 200, 100, 200, 200})); // L0 L1 M0 L2 M1 L3 M2 M3
+}
+
+TEST_CASE("the pages of a QLC word line between the first and the last have one program time, on all planes of a command", "[nand]") {
+    NandConfig config = round_config();
+    config.geometry.cell = CellType::qlc;
+    config.geometry.pages_per_block = 4;
+    config.timing.csb_program = Duration{60'000};
+    config.timing.msb_program = Duration{300'000};
+    Flash flash{config};
+    std::vector<Duration> times;
+    for (std::uint32_t page = 0; page < 4; ++page) {
+        const auto data = page_bytes_of(flash.geometry, page);
+        const PageProgram both[] = {{flash.page(flash.block_on(0), page), data, PageOob{Lpn{page}, WriteSequence{page + 1}, PageKind::data, 0}},
+                                    {flash.page(flash.block_on(1), page), data, PageOob{Lpn{page + 9}, WriteSequence{page + 1}, PageKind::data, 0}}};
+        const SimTime from = at(1'000'000 * (page + 1));
+        const auto end = flash.array.program(both, {from, {}});
+        REQUIRE(end);
+        times.push_back(*end - from - Duration{2 * (100 + 1024)});
+    }
+    CHECK(times == us({100, 60, 60, 300}));
+}
