@@ -15,7 +15,7 @@ namespace {
 
 /// Shapes that only some schemes have: those that read this key.
 constexpr std::pair<std::string_view, std::string_view> special[] = {
-    {"pairs", "nand.two_plane"}, {"mirror", "coftl.mirrored_log"}, {"turns", "ftl.interleaving"}};
+    {"pairs", "nand.two_plane"}, {"mirror", "coftl.mirrored_log"}, {"turns", "ftl.interleaving"}, {"lines", "nand.one_shot"}};
 
 constexpr std::pair<const char*, CellType> cells[] = {{"slc", CellType::slc}, {"mlc", CellType::mlc}, {"tlc", CellType::tlc}};
 
@@ -78,6 +78,10 @@ std::expected<SsdConfig, std::string> shaped(const std::string& shape) {
         c.ftl.striping = 2;
         return c;
     }
+    if (shape == "lines") {
+        c.nand.options.one_shot = true;
+        return c;
+    }
     if (shape == "mirror") {
         c.ftl.options.set(coftl_option::mirrored_log, true);
         return c;
@@ -94,7 +98,7 @@ std::expected<SsdConfig, std::string> shaped(const std::string& shape) {
 } // namespace
 
 std::vector<std::string> tiny_shapes() {
-    return {"chip", "plane", "wide", "uneven", "unit2", "unit4", "buffer", "kept", "level", "hot", "cause", "pairs", "mirror", "turns"};
+    return {"chip", "plane", "wide", "uneven", "unit2", "unit4", "buffer", "kept", "level", "hot", "cause", "pairs", "mirror", "turns", "lines"};
 }
 
 std::vector<std::string> tiny_devices() {
@@ -126,7 +130,7 @@ std::expected<SsdConfig, std::string> tiny_device(const std::string& name, const
     const auto known = cell_of(cell);
     if (!known) return std::unexpected(fmt::format("tiny device '{}' has no cell type; it ends in -slc, -mlc or -tlc", name));
     config->nand.geometry.cell = *known;
-    config->nand.options.paired_pages = *known != CellType::slc && config->dram.pram_buffer_bytes == 0;
+    config->nand.options.paired_pages = *known != CellType::slc && config->dram.pram_buffer_bytes == 0 && !config->nand.options.one_shot;
     config->ftl.scheme = scheme;
     return with_enough_blocks(*config);
 }

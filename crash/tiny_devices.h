@@ -20,7 +20,8 @@ namespace flashlab {
 /// "uneven": bad blocks from the factory and pages of two sectors; "unit2", "unit4": mapping units of several pages;
 /// "buffer": a volatile write buffer of three pages; "kept": the same in PRAM, where pairs of pages are left undamaged;
 /// "level": wear levelling with a moving ring; "hot", "cause": data in streams by frequency or by cause;
-/// "pairs": two-plane commands (coftl); "mirror": a log written twice (coftl); "turns": neighbouring pages on two channels (log_block, block_map).
+/// "pairs": two-plane commands (coftl); "mirror": a log written twice (coftl); "turns": neighbouring pages on two channels (log_block, block_map);
+/// "lines": word lines that are programmed at once (page_map, dftl, hftl).
 [[nodiscard]] std::vector<std::string> tiny_shapes();
 /// Every shape with every cell type: "chip-slc".
 [[nodiscard]] std::vector<std::string> tiny_devices();

@@ -110,6 +110,11 @@ std::expected<FtlPlan, std::string> plan_scheme(const SsdConfig& config, const G
     if (!scheme) return std::unexpected(scheme.error());
     if (config.nand.options.paired_pages && config.nand.striping != 1)
         return std::unexpected("nand.paired_pages = 1: pages are guarded on plain chips only; set nand.striping to 1");
+    if (const NandConfig& nand = config.nand; nand.options.one_shot && nand.options.paired_pages)
+        return std::unexpected(
+            "nand.one_shot and nand.paired_pages = 1: a word line that is programmed at once has no pairs; set one of the two to 0");
+    else if (const auto& t = nand.timing; nand.options.one_shot && t.lsb_program + t.csb_program + t.msb_program != Duration{0})
+        return std::unexpected("nand.one_shot = 1: a word line has one time, nand.page_program_ns; set nand.lsb_program_ns and its sisters to 0");
     if (config.ftl.separation != "none" && !(*scheme)->separates) {
         std::vector<std::string_view> able;
         for (const Scheme* other : schemes())

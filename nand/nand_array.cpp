@@ -12,7 +12,9 @@ namespace flashlab {
 
 NandArray::Impl::Impl(const Geometry& geometry_, const NandConfig& config_, PageStore& store_, EventSink& events_, UndoPolicy undo_)
     : geometry{geometry_}, config{config_}, store{store_}, events{events_}, undo_policy{undo_}, blocks{geometry_, config_, store_},
-      scheduler{geometry_, config_}, pairs{geometry_.config()}, page_(store_.keeps_payload() ? geometry_.page_bytes() : 0) {
+      scheduler{geometry_, config_}, pairs{geometry_.config()}, pages_a_program{config_.pages_a_program()},
+      page_(store_.keeps_payload() ? geometry_.page_bytes() : 0), planes_(std::size_t{geometry_.planes_per_die()} * pages_a_program, PlaneId{0}),
+      addresses_(planes_.size(), PageAddress{BlockId{0}, 0}) {
     if (undo_ == UndoPolicy::keep) last_erase_.assign(geometry.blocks(), UndoRecord::no_index);
     if (backup_blocks_per_die(config) > 0) guard = std::make_unique<PairGuard>(*this);
 }
@@ -129,118 +131,6 @@ std::expected<OobRead, NandError> NandArray::Impl::read_oob(Ppn page, const Io& 
     return OobRead{record->oob, as_read(record->state), when.end};
 }
 
-/// Checks the contract of a call of program(). planes_ and addresses_ belong to `pages`.
-void NandArray::Impl::check_program_call(std::span<const PageProgram> pages) const {
-    ensure(!cut_, "no operation after a power cut");
-    ensure(!pages.empty() && pages.size() <= geometry.planes_per_die(), "a program has one page a plane");
-    for (std::size_t i = 0; i < pages.size(); ++i) {
-        ensure(!store.keeps_payload() || pages[i].data.size() == geometry.page_bytes(), "a program has a whole page of data");
-        ensure(pages[i].bytes <= geometry.page_bytes(), "a partial program stays within its page");
-        if (i == 0) continue;
-        ensure(geometry.die_of(planes_[i]) == geometry.die_of(planes_[0]), "a multi-plane program stays on one die");
-        ensure(addresses_[i].page == addresses_[0].page, "a multi-plane program has one page offset");
-        for (std::size_t j = 0; j < i; ++j) ensure(planes_[i] != planes_[j], "a multi-plane program has one page a plane");
-    }
-}
-
-NandArray::Impl::Done NandArray::Impl::program(std::span<const PageProgram> pages, const Io& io) {
-    SimTime now = io.when;
-    for (const PageProgram& page : pages) {
-        if (!guard) break;
-        const Done protected_at = guard->before_program(page.page, page.oob.kind, now);
-        if (!protected_at) return protected_at;
-        now = *protected_at;
-    }
-    planes_.clear();
-    addresses_.clear();
-    for (const PageProgram& page : pages) {
-        addresses_.push_back(address_of(page.page));
-        planes_.push_back(geometry.plane_of(addresses_.back().block));
-    }
-    check_program_call(pages);
-    if (io.transfer != nullptr) {
-        for (const PageProgram& page : pages) now = std::max(now, io.transfer->arrival_of(page.oob.lpn));
-    }
-    if (faults != nullptr) [[unlikely]]
-        now = faults->program_from(pages.front().page, now);
-    SimTime cells_from = now;
-    std::uint32_t bytes = 0;
-    for (std::size_t i = 0; i < pages.size(); ++i) {
-        const auto& [block, at] = addresses_[i];
-        if (const auto pointer = blocks.write_pointer(block); !pointer) return std::unexpected(host_error(pointer.error(), pages[i].page, now));
-        blocks.check_program(block, at);
-        cells_from = blocks.program_ready(block, cells_from);
-        bytes = std::max(bytes, pages[i].bytes == 0 ? geometry.page_bytes() : pages[i].bytes);
-    }
-    const auto when = scheduler.program(planes_, addresses_.front().page, bytes, now, cells_from, io.origin.cause == Cause::user);
-    const PageProgram* failed = nullptr; ///< the first
-    cause_ = io.origin.cause;
-    for (std::size_t i = 0; i < pages.size(); ++i) {
-        const PageProgram& page = pages[i];
-        const bool fails = faults != nullptr && faults->program_fails(page.page);
-        if (auto stored = put(page, addresses_[i], when, fails); !stored) return std::unexpected(host_error(stored.error(), page.page, when.end));
-        if (guard) guard->after_program(page.page, when.end);
-        ++counters.programs[static_cast<std::size_t>(io.origin.cause)];
-        if (events.wants(EventLevel::all)) emit(NandOp::program, when, io.origin, addresses_[i].block, addresses_[i].page, &page.oob);
-        if (fails && failed == nullptr) failed = &page;
-    }
-    if (pages.size() > 1) ++counters.multi_plane_programs;
-    if (failed != nullptr) return std::unexpected(NandError{NandErrorKind::program_failed, failed->page, when.end});
-    return when.end;
-}
-
-std::expected<bool, HostIoError> NandArray::Impl::is_weak(Ppn page, BlockId block) {
-    if (!blocks.has_weak(block)) [[likely]]
-        return false;
-    const auto record = store.read_record(page);
-    if (!record) return std::unexpected(record.error());
-    return record->state == CellState::weak;
-}
-
-/// Order: the payload of the undo record, then the data, then the page record that makes the data count. Over weak cells the chip reports success and
-/// keeps garbage.
-std::expected<void, HostIoError> NandArray::Impl::put(const PageProgram& page, PageAddress at, const Scheduler::Reservation& when, bool fails) {
-    const auto weak = is_weak(page.page, at.block);
-    if (!weak) return std::unexpected(weak.error());
-    if (undo_policy == UndoPolicy::keep) {
-        if (auto logged = log_program(page.page, when, *weak ? CellState::weak : CellState::erased); !logged) return logged;
-    }
-    std::uint32_t data_crc = 0;
-    if (store.keeps_payload()) {
-        data_crc = crc32c(page.data);
-        if (auto wrote = store.write_data(page.page, page.data); !wrote) return wrote;
-    }
-    if (fails || *weak) [[unlikely]] {
-        PageRecord garbage{.state = CellState::garbage, .data_crc = data_crc};
-        garbage.oob.fill(std::byte{0xff});
-        if (auto wrote = store.write_record(page.page, garbage); !wrote) return wrote;
-    } else if (auto wrote = store.write_programmed(page.page, page.oob, data_crc); !wrote) {
-        return wrote;
-    }
-    blocks.note_program(at.block, at.page, when.end, fails || *weak);
-    return {};
-}
-
-/// Is there an erase in the log that, when undone, brings back a program of this page?
-bool NandArray::Impl::erase_may_need_payload(Ppn page) const {
-    const std::uint32_t at = geometry.page_in_block(page);
-    for (std::uint64_t erase = last_erase_[geometry.block_of(page).value()]; log_.holds(erase); erase = log_.at(erase).previous_erase) {
-        if (log_.at(erase).old_records[at].state != CellState::erased) return true;
-    }
-    return false;
-}
-
-std::expected<void, HostIoError> NandArray::Impl::log_program(Ppn page, const Scheduler::Reservation& when, CellState old_state) {
-    UndoRecord record{.kind = UndoRecord::Kind::program, .page = page, .cells = when.cells, .end = when.end, .cause = cause_, .old_state = old_state};
-    if (store.keeps_payload() && erase_may_need_payload(page)) {
-        record.old_payload = log_.payload_buffer();
-        record.old_payload.resize(geometry.page_bytes());
-        if (auto read = store.read_data(page, 0, record.old_payload); !read) return read;
-    }
-    log_.push(std::move(record));
-    return {};
-}
-
 std::expected<CopiedPage, NandError> NandArray::Impl::copy(Ppn from, Ppn to, std::optional<std::uint32_t> scheme_word, const Io& io) {
     const auto page = PageRead{from, 0, geometry.page_bytes(), page_};
     const auto record = oob_of(from); // before the read, which may be the last that succeeds
@@ -265,26 +155,6 @@ std::expected<void, HostIoError> NandArray::Impl::log_erase(BlockId block, const
     if (auto read = store.read_block_records_leniently(record.page, block, record.old_records); !read) return read;
     last_erase_[block.value()] = log_.push(std::move(record));
     return {};
-}
-
-NandArray::Impl::Done NandArray::Impl::program_backup(Ppn page, const BackupOob& oob, std::span<const std::byte> data, SimTime now) {
-    const PageAddress at = address_of(page);
-    if (const auto pointer = blocks.write_pointer(at.block); !pointer) return std::unexpected(host_error(pointer.error(), page, now));
-    blocks.check_program(at.block, at.page);
-    const PlaneId plane = geometry.plane_of(at.block);
-    const auto when = scheduler.program({&plane, 1}, at.page, geometry.page_bytes(), now, blocks.program_ready(at.block, now), false);
-    const bool fails = faults != nullptr && faults->program_fails(page);
-    cause_ = Cause::backup;
-    const auto stored = put(PageProgram{page, data, oob.origin}, at, when, fails);
-    if (!stored) return std::unexpected(host_error(stored.error(), page, when.end));
-    if (!fails) {
-        PageRecord record{.state = CellState::programmed, .oob = oob.encode(), .data_crc = data.empty() ? 0 : crc32c(data)};
-        if (auto wrote = store.write_record(page, record); !wrote) return std::unexpected(host_error(wrote.error(), page, when.end));
-    }
-    ++counters.programs[static_cast<std::size_t>(Cause::backup)];
-    if (events.wants(EventLevel::all)) emit(NandOp::program, when, {Cause::backup, no_event}, at.block, at.page, &oob.origin);
-    if (fails) return std::unexpected(NandError{NandErrorKind::program_failed, page, when.end});
-    return when.end;
 }
 
 NandArray::Impl::Done NandArray::Impl::erase(BlockId block, const Io& io) {

@@ -59,6 +59,8 @@ public:
     /// Reads the OOB only: command, tR, transfer of the spare bytes. An erased or torn page is no error here: OobRead says it.
     [[nodiscard]] std::expected<OobRead, NandError> read_oob(Ppn page, const Io& io);
     /// Programs one page, or, as a multi-plane command, one page on each of several planes of one die, all with the same number in their block.
+    /// With NandOptions::one_shot these may be several pages of one word line on each plane, the pages of a plane one after the other: tPROG is paid
+    /// once, and pages of a word line fail, and are torn, together.
     /// All end together. Each page lies at or past its block's write pointer, and its block is not bad (N1).
     /// All pages are programmed, then the first failure is returned: the other pages hold their data.
     /// A cut in the middle leaves each page as T0 to T6 of docs/crash-model.md say.

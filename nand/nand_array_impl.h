@@ -76,6 +76,7 @@ public:
     BlockTable blocks;
     Scheduler scheduler;
     const PairedPages pairs;
+    const std::uint32_t pages_a_program;
     NandCounters counters;
     NandFaults* faults = nullptr;
     std::unique_ptr<PairGuard> guard; ///< null: cells of one bit, or not asked for
@@ -99,10 +100,12 @@ private:
     /// Uses up the one read that an unstable page had left.
     [[nodiscard]] std::expected<void, HostIoError> use_up(Ppn page);
     [[nodiscard]] std::expected<bool, HostIoError> is_weak(Ppn page, BlockId block);
-    [[nodiscard]] std::expected<void, HostIoError> put(const PageProgram& page, PageAddress at, const Scheduler::Reservation& when, bool fails);
+    /// `shares_line`: the same operation programmed a page of the same word line just before.
+    [[nodiscard]] std::expected<void, HostIoError> put(const PageProgram& page, PageAddress at, const Scheduler::Reservation& when, bool fails,
+                                                       bool shares_line = false);
     /// Gets the payload of the whole pages in fetches_ in one go. Returns the error of the first page that fails.
     [[nodiscard]] std::expected<void, NandError> fetch_all(SimTime done);
-    [[nodiscard]] std::expected<void, HostIoError> log_program(Ppn page, const Scheduler::Reservation& when, CellState old_state);
+    [[nodiscard]] std::expected<void, HostIoError> log_program(Ppn page, const Scheduler::Reservation& when, CellState old_state, bool shares_line);
     /// Copies as many pages of a run at once as is allowed. None: the first page has to be copied by itself.
     [[nodiscard]] CopiedRun copy_at_once(Ppn from, Ppn to, std::uint32_t pages, const Io& io);
     [[nodiscard]] std::expected<void, HostIoError> log_erase(BlockId block, const Scheduler::Reservation& when);
@@ -111,7 +114,9 @@ private:
         ensure(page.offset <= geometry.page_bytes() && page.bytes <= geometry.page_bytes() - page.offset, "a read stays within its page");
         ensure(page.to.empty() || page.to.size() == page.bytes, "a read's target has the read's length");
     }
-    void check_program_call(std::span<const PageProgram> pages) const;
+    std::size_t take_call(std::span<const PageProgram> pages);
+    void check_places(std::size_t pages, std::size_t each) const;
+    [[nodiscard]] bool any_fails(std::span<const PageProgram> pages) const;
     void emit(NandOp op, const Scheduler::Reservation& when, Origin origin, BlockId block, std::uint32_t page, const PageOob* oob);
     void emit_read(const Scheduler::Reservation& when, Origin origin, Ppn page);
 
@@ -127,7 +132,8 @@ private:
     std::vector<std::uint64_t> last_erase_; ///< by block: number of its last erase's undo record; empty when none are kept
     std::vector<std::byte> page_;           ///< one page, for verification and copies
     std::vector<PageFetch> fetches_;        ///< of the reads at hand
-    std::vector<PlaneId> planes_;           ///< of the program at hand
+    std::vector<PlaneId> planes_;           ///< of the program at hand, as the next two; as long as a call can be
+    std::span<const PlaneId> planes_taken_; ///< of these, each once
     std::vector<PageAddress> addresses_;    ///< of the program at hand
     Cause cause_ = Cause::user;             ///< of the program or erase at hand, for its undo record
     bool cut_ = false;

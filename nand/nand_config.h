@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <expected>
 #include <string>
+#include <utility>
 
 #include "base/sim_time.h"
 #include "nand/geometry.h"
@@ -43,6 +44,7 @@ struct NandOptions {
     std::uint32_t erase_suspends = 0;    ///< how many reads of the host may suspend one erase; each erase is given time for so many
     std::uint32_t program_suspends = 0;  ///< the same for a program that no host waits for
     bool two_plane = false;              ///< CO12: two-plane commands: the same block, or page, of a pair of planes as one command
+    bool one_shot = false;               ///< one program operation takes the pages of a word line that it is given together; tPROG is paid once
     bool paired_pages = false;           ///< T6: a cut program damages the pages that share its cells; those that must survive are backed up (C5)
     friend bool operator==(const NandOptions&, const NandOptions&) = default;
 };
@@ -57,6 +59,8 @@ struct NandConfig {
     std::uint32_t striping = 1;                 ///< MC3: S, channels that the array presents as one with pages S times as wide
     std::uint32_t stripe_bytes = 0;             ///< MC3: bytes of a striped page on one channel before the next channel's; 0 = a page of the chip
     NandOptions options;
+    /// How many pages of a block one program takes at most: those of a word line, which follow each other.
+    [[nodiscard]] std::uint32_t pages_a_program() const { return options.one_shot ? std::to_underlying(geometry.cell) + 1u : 1u; }
     friend bool operator==(const NandConfig&, const NandConfig&) = default;
 };
 

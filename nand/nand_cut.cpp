@@ -55,14 +55,17 @@ std::expected<std::uint64_t, NandError> NandArray::Impl::rewind(SimTime at) {
 
 std::expected<NandCutReport, NandError> NandArray::Impl::tear(SimTime at, CutOutcomes& outcomes, PageStore& target) {
     NandCutReport report;
+    std::optional<ProgramOutcome> of_line; ///< the pages of a word line that are programmed together share their cells, and their outcome
     for (std::uint64_t i = log_.end_index(); i-- > log_.front_index();) {
         const UndoRecord& record = log_.at(i);
         if (record.undone || record.end <= at) continue;
         ensure(record.cells < at, "what begins later was undone before");
         std::expected<void, HostIoError> changed;
         if (record.kind == UndoRecord::Kind::program) {
-            changed = tear_program(record, outcomes.of_program(record.page), outcomes, target);
+            if (!of_line) of_line = outcomes.of_program(record.page);
+            changed = tear_program(record, *of_line, outcomes, target);
             ++report.torn_programs;
+            if (!record.shares_line) of_line.reset();
         } else {
             changed = tear_erase(record, outcomes.of_erase(geometry.block_of(record.page)), outcomes, target);
             ++report.torn_erases;
@@ -83,6 +86,7 @@ void NandArray::Impl::append_flights(std::vector<NandFlight>& to) const {
     for (std::uint64_t i = log_.front_index(); i != log_.end_index(); ++i) {
         const UndoRecord& record = log_.at(i);
         if (record.kind == UndoRecord::Kind::bad_mark) continue; // it takes no time
+        if (record.shares_line) continue;                        // the operation stands in the list already
         to.push_back({record.kind == UndoRecord::Kind::erase ? NandOp::erase : NandOp::program, record.cause, record.cells, record.end});
     }
 }

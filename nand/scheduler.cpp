@@ -75,6 +75,8 @@ Scheduler::Scheduler(const Geometry& geometry, const NandConfig& config)
     const Duration commands = (options_.two_plane ? 2 : 1) * timing_.command;
     // With a shorter read its own command might be what the data leave room behind; while a bus polls nobody has a gap.
     if (timing_.page_read >= commands && !options_.bus_held_while_sensing) slip_in_ = commands;
+    erase_allowance_ = allowance(options_.erase_suspends);
+    program_allowance_ = allowance(options_.program_suspends);
     if (options_.erase_suspends + options_.program_suspends > 0) {
         windows_.resize(cells_.size() * windows_a_lane);
         next_window_.resize(cells_.size());
@@ -239,14 +241,13 @@ Scheduler::Placed Scheduler::place(std::span<const std::size_t> lanes, const Loa
     return {all_free(registers_, lanes, at, cells - at), cells};
 }
 
-Scheduler::Reservation Scheduler::program(std::span<const PlaneId> planes, std::uint32_t page, std::uint32_t bytes, SimTime from, SimTime cells_from,
-                                          bool host) {
-    const ChannelId channel = channel_of(planes.front());
-    const auto pages = static_cast<std::int64_t>(planes.size());
+Scheduler::Reservation Scheduler::program(const Program& what, SimTime from, SimTime cells_from) {
+    const ChannelId channel = channel_of(what.planes.front());
+    const auto pages = static_cast<std::int64_t>(what.planes.size() * what.pages_a_plane);
     const Duration work = pages * (timing_.controller_page_program +
-                                   (host ? timing_.host_interface_command + timing_.host_interface_confirm + host_transfer(bytes) : none));
+                                   (what.host ? timing_.host_interface_command + timing_.host_interface_confirm + host_transfer(what.bytes) : none));
     lanes_.clear();
-    for (const PlaneId plane : planes) {
+    for (const PlaneId plane : what.planes) {
         if (lanes_.empty() || options_.independent_planes) lanes_.push_back(lane_of(plane));
     }
     settle_resources(channel, lanes_, work);
@@ -254,10 +255,10 @@ Scheduler::Reservation Scheduler::program(std::span<const PlaneId> planes, std::
     const auto buffers = buffers_of(channel);
     const bool cpu_moves = page_buffers_ == 0;
     const Duration before_bus = cpu_moves ? none : work; ///< the front fills the buffer before the bus is needed
-    const Duration moved = bytes == geometry_.page_bytes() ? whole_page_ : data_transfer(bytes);
+    const Duration moved = what.bytes == geometry_.page_bytes() ? whole_page_ : data_transfer(what.bytes);
     const Duration in = (cpu_moves ? work : none) + pages * (timing_.command + moved);
-    const Duration allowed = host ? none : allowance(options_.program_suspends);
-    const Load load{in, (program_times_.empty() ? timing_.page_program : program_times_[page]) + allowed};
+    const Duration allowed = what.host ? none : program_allowance_;
+    const Load load{in, (program_times_.empty() ? timing_.page_program : program_times_[what.page]) + allowed};
 
     const SimTime data_from = options_.cache_register ? from + before_bus : std::max(from + before_bus, cells_from - in);
     // The front works just in time, so that a buffer is held no longer than need be.
@@ -303,7 +304,7 @@ Scheduler::Reservation Scheduler::erase(PlaneId plane, SimTime from) {
     settle_resources(channel, {&lane, 1}, none);
     Calendar& bus = buses_[channel.value()];
     Calendar& cells = cells_[lane];
-    const Duration allowed = allowance(options_.erase_suspends);
+    const Duration allowed = erase_allowance_;
     const Duration length = timing_.block_erase + allowed;
     for (SimTime start = from;;) {
         const SimTime command = bus.earliest(start, timing_.command);

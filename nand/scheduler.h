@@ -48,9 +48,15 @@ public:
 
     /// `host`: the data go to the host, so they cross its interface.
     Reservation read(PlaneId plane, std::uint32_t bytes, SimTime from, bool host, PagePart part = PagePart::data);
-    /// Programs the page of this number in its block on each of these planes of one die and moves `bytes` of each page. The cells do not begin before
-    /// `cells_from`.
-    Reservation program(std::span<const PlaneId> planes, std::uint32_t page, std::uint32_t bytes, SimTime from, SimTime cells_from, bool host);
+    struct Program {
+        std::span<const PlaneId> planes; ///< of one die
+        std::uint32_t page;              ///< number in its block of the first page on each plane
+        std::uint32_t pages_a_plane;     ///< of one word line
+        std::uint32_t bytes;             ///< that are moved of each page
+        bool host;
+    };
+    /// The cells do not begin before `cells_from`.
+    Reservation program(const Program& what, SimTime from, SimTime cells_from);
     Reservation erase(PlaneId plane, SimTime from);
     /// Two-plane commands on the pair of planes of which this is the first (scheduler_two_plane.cpp). `bytes`: of each page.
     /// Such a read suspends nothing.
@@ -133,7 +139,9 @@ private:
     Duration shortest_transfer_;
     std::vector<Duration> program_times_; ///< by page in its block; empty: page_program for all
     Duration whole_page_{0};              ///< over the bus
-    Duration slip_in_{0};                 ///< left free before data that leave a chip, for a command that is not there yet
+    Duration erase_allowance_{0};         ///< the time for suspensions
+    Duration program_allowance_{0};
+    Duration slip_in_{0}; ///< left free before data that leave a chip, for a command that is not there yet
     SimTime settled_ = sim_start;
     SimTime last_end_ = sim_start;
     std::vector<Calendar> buses_;     ///< by channel

@@ -28,6 +28,7 @@ struct UndoRecord {
     SimTime cells;                           ///< when the cells, or the mark, begin to change
     SimTime end;                             ///< when they are done
     bool undone = false;                     ///< rewound: it never happened
+    bool shares_line = false;                ///< program: of one operation, and one word line, with the record before this one
     Cause cause = Cause::user;               ///< why it was done
     CellState old_state = CellState::erased; ///< program: erased or weak
     std::uint64_t previous_erase = no_index; ///< erase: the block's erase before this one

@@ -65,7 +65,7 @@ FtlResult<void> Collector::keep_pace(GroupId group, FrontierId frontier, std::ui
     const std::uint64_t more = room > left && each != 0 ? std::min<std::uint64_t>(wanted - free - 1, (room - left - 1) / each) : 0;
     const std::uint64_t copies = left + more * each;
     const std::uint64_t host = std::min<std::uint64_t>(open.units - open.next, room > copies ? room - copies : 1);
-    const auto share = static_cast<std::uint32_t>(std::min(left, (std::min(pages, planes) * copies + host - 1) / host));
+    const auto share = static_cast<std::uint32_t>(std::min(left, (pages * copies + host - 1) / host));
     const auto end = run(job, now, {.copies = share}, frontiers_.slices_keep_free(*victim));
     if (!end) return std::unexpected(end.error());
     return {};

@@ -24,10 +24,11 @@ struct RowWrite {
     std::optional<GroupId> group{}; ///< none: the least busy one with room
     bool can_wait = false;          ///< no_free_block is told, and is not the end of the device
 };
+/// With nand.one_shot: of several rows, which are filled one after the other.
 struct PlacedRow {
     std::uint32_t count = 0; ///< 0: a program failed, come again
     std::uint32_t row = 0;
-    std::span<const OpenColumn> columns{}; ///< of these units; valid until the next call
+    std::span<const OpenColumn> columns{}; ///< of a row's units; valid until the next call
     SimTime end;
 };
 
@@ -60,7 +61,10 @@ public:
     void note_written(Lpn lpn) {
         if (separation_) separation_->written(lpn);
     }
+    /// Of the first row.
     [[nodiscard]] UnitId unit_of(const PlacedRow& placed, std::uint32_t i) const { return units().unit_at(placed.columns[i].block, placed.row); }
+    /// How many pages one call of write_row() places at most.
+    [[nodiscard]] std::uint32_t most_at_once() const { return most_at_once_; }
     /// The new unit of a logical page; invalidate() its old one first.
     void validate(UnitId unit) { ledger_.validate(unit); }
     /// `end`: of the program or trim that made it so.
@@ -139,7 +143,19 @@ private:
     [[nodiscard]] Chosen choose_group(FrontierId frontier, SimTime now);
     [[nodiscard]] GroupId roomiest_group() const;
     [[nodiscard]] std::uint32_t row_width(const RowWrite& write, bool is_idle) const;
+    [[nodiscard]] std::uint32_t placeable(const OpenSuperblock& set, std::uint32_t pages) const;
     [[nodiscard]] std::expected<SimTime, NandError> program(const OpenSuperblock& set, const RowWrite& write, std::uint32_t count, const Io& io);
+    [[nodiscard]] std::expected<SimTime, NandError> program_lines(const OpenSuperblock& set, const RowWrite& write, std::uint32_t count,
+                                                                  const Io& io);
+    struct PageInRows {
+        std::uint32_t row = 0;  ///< of those that one call places
+        std::uint32_t part = 0; ///< of its unit
+    };
+    struct Column {
+        std::uint32_t index = 0;
+        std::uint32_t of = 1;
+    };
+    void add_program(const OpenSuperblock& set, const RowWrite& write, PageInRows at, Column column);
 
     PageBlocksConfig config_;
     NandArray& array_;
@@ -147,6 +163,8 @@ private:
     BlockLedger ledger_;
     Frontiers frontiers_;
     Collector collector_;
+    std::uint32_t pages_a_program_; ///< of a block
+    std::uint32_t most_at_once_;
     std::vector<DieId> turns_; ///< the groups in the order of the allocation
     std::uint32_t next_turn_ = 0;
     std::uint32_t spread_over_; ///< dies that have a page of a request before any has two

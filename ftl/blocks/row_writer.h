@@ -1,8 +1,8 @@
 /// The loop that gives the pages of a request their places, row by row; a scheme says what comes before a row, and takes each page into its map.
 ///
 /// Idea       A row holds pages of one stream (ftl.separation) and goes to the group that PageBlocks names; the old unit of each of its pages is
-///            invalid when the row is programmed. A row whose program failed is written again elsewhere, and what else its block holds moves before
-///            the next row.
+///            invalid when the row is programmed. With nand.one_shot it is several rows, up to the end of a word line. A row whose program failed is
+///            written again elsewhere, and what else its block holds moves before the next row.
 /// Invariant  Each page is adopted once, after its unit is valid and its old one is not.
 /// Cost       No allocation, and no virtual call a page.
 /// Power cut  Keeps nothing: the pages of a row are durable when the row's program ends.
@@ -36,7 +36,7 @@ template <class Prepare, class Current, class Adopt, class Follow = decltype(not
     SimTime at = io.when;
     for (std::uint32_t i = 0; i < what.pages;) {
         const Lpn lpn{what.first.value() + i};
-        const std::uint32_t row = std::min(what.pages - i, units.geometry().planes_per_die());
+        const std::uint32_t row = std::min(what.pages - i, blocks.most_at_once());
         const auto prepared = prepare(lpn, row, at);
         if (!prepared) return prepared;
         at = *prepared;
@@ -45,13 +45,15 @@ template <class Prepare, class Current, class Adopt, class Follow = decltype(not
         const auto placed =
             blocks.write_row({.first = lpn, .pages = run.pages, .from = part, .frontier = run.frontier, .before = i, .of = what.pages}, io.at(at));
         if (!placed) return std::unexpected(placed.error());
-        for (std::uint32_t k = 0; k < placed->count; ++k) {
-            const Lpn written{lpn.value() + k};
-            const UnitId unit = blocks.unit_of(*placed, k);
-            if (const auto old = current(written)) blocks.invalidate(*old, placed->end);
-            blocks.validate(unit);
-            adopt(written, unit, placed->columns[k], placed->end);
-            blocks.note_written(written);
+        for (std::uint32_t k = 0, in_row = placed->row; k < placed->count; ++in_row) {
+            for (const OpenColumn& column : placed->columns) {
+                const Lpn written{lpn.value() + k++};
+                const UnitId unit = units.unit_at(column.block, in_row);
+                if (const auto old = current(written)) blocks.invalidate(*old, placed->end);
+                blocks.validate(unit);
+                adopt(written, unit, column, placed->end);
+                blocks.note_written(written);
+            }
         }
         i += placed->count;
         done = std::max(done, placed->end);

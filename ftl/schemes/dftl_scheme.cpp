@@ -97,7 +97,7 @@ std::expected<void, std::string> settle_dftl(SsdConfig& config, std::span<const 
     return {};
 }
 
-constexpr std::array<std::string_view, 4> keys{"ftl.allocation", "ftl.victim", "ftl.moving_ring", "ftl.gc_slice_us"};
+constexpr std::array<std::string_view, 5> keys{"nand.one_shot", "ftl.allocation", "ftl.victim", "ftl.moving_ring", "ftl.gc_slice_us"};
 constexpr std::array<const Option*, 4> options{&page_option::checkpoint_blocks, &dftl_option::mapping_cache_bytes, &dftl_option::mapping_entry_bytes,
                                                &dftl_option::fetch_on_write_miss};
 

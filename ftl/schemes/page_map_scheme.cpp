@@ -39,7 +39,7 @@ WriteMemory memory_of_page_map(const SsdConfig& config, const FtlPlan& plan, con
     return page_map_memory(config, plan, g, ftl);
 }
 
-constexpr std::array<std::string_view, 4> keys{"ftl.allocation", "ftl.victim", "ftl.moving_ring", "ftl.gc_slice_us"};
+constexpr std::array<std::string_view, 5> keys{"nand.one_shot", "ftl.allocation", "ftl.victim", "ftl.moving_ring", "ftl.gc_slice_us"};
 constexpr std::array<const Option*, 1> options{&page_option::checkpoint_blocks};
 
 } // namespace

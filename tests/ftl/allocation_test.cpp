@@ -204,3 +204,40 @@ TEST_CASE("on a pipelined link a page crosses while others are sensed, and nothi
     CHECK(fast < slow);
     CHECK(fast >= 8 * page + config.nand.timing.page_read);
 }
+
+TEST_CASE("a request fills the word line of a die on all its planes before it goes on, and pays the cells once", "[ftl][allocation][one-shot]") {
+    const std::string scheme = GENERATE("page_map", "dftl", "hftl");
+    CAPTURE(scheme);
+    SsdConfig config = with_chips(scheme, 2, 1, 2);
+    config.nand.geometry.cell = CellType::tlc;
+    config.nand.options.one_shot = true;
+    IdleDrive drive{config};
+    const auto programs = drive.write(0, 80); // six pages on one die, four on the other
+    REQUIRE(programs.size() == 10);
+    CHECK(drive.array.counters().multi_plane_programs == 2);
+    CHECK(drive.array.counters().programs_along == 10 - 2 * 2);
+    std::map<std::uint32_t, std::vector<std::uint32_t>> lpns_of; // by plane
+    for (const NandOpEvent& e : programs) lpns_of[e.plane.value()].push_back(e.lpn->value());
+    const std::uint32_t first = programs.front().plane.value() / 2 * 2, other = 2 - first;
+    CHECK(lpns_of[first] == std::vector<std::uint32_t>{0, 2, 4}); // row by row
+    CHECK(lpns_of[first + 1] == std::vector<std::uint32_t>{1, 3, 5});
+    CHECK(lpns_of[other] == std::vector<std::uint32_t>{6, 8});
+    CHECK(lpns_of[other + 1] == std::vector<std::uint32_t>{7, 9});
+    CHECK(drive.took < 2 * config.nand.timing.page_program);
+    const auto next = drive.write(80, 8); // one page: on one die a new word line begins, on the other the last row of one is left
+    REQUIRE(next.size() == 1);
+    CHECK(next.front().page == (next.front().plane.value() == first ? 3u : 2u));
+}
+
+TEST_CASE("a word line at once is refused with what asks for passes", "[ftl][one-shot]") {
+    SsdConfig config = with_chips("page_map", 2, 1, 2);
+    config.nand.geometry.cell = CellType::tlc;
+    config.nand.options.one_shot = true;
+    const auto geometry = *Geometry::make(config.nand.geometry);
+    CHECK(plan_ftl(config, geometry));
+    config.nand.timing.csb_program = Duration{1};
+    CHECK_FALSE(plan_ftl(config, geometry));
+    config.nand.timing.csb_program = Duration{0};
+    config.nand.options.paired_pages = true;
+    CHECK_FALSE(plan_ftl(config, geometry));
+}

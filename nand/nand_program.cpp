@@ -1,0 +1,176 @@
+/// Programs: what a call may ask for, and what it leaves in the store and in the undo log.
+#include <algorithm>
+
+#include "base/contract.h"
+#include "base/crc32c.h"
+#include "nand/nand_array_impl.h"
+#include "nand/pair_guard.h"
+
+namespace flashlab {
+
+/// Checks the contract of a call of program() and fills planes_ and addresses_. Returns the number of pages on each plane.
+std::size_t NandArray::Impl::take_call(std::span<const PageProgram> pages) {
+    ensure(!cut_, "no operation after a power cut");
+    ensure(!pages.empty() && pages.size() <= addresses_.size(), "a program has one page a plane");
+    const std::uint32_t page_bytes = geometry.page_bytes();
+    std::size_t planes = 0;
+    for (std::size_t i = 0; i < pages.size(); ++i) {
+        ensure(page_.empty() || pages[i].data.size() == page_bytes, "a program has a whole page of data");
+        ensure(pages[i].bytes <= page_bytes, "a partial program stays within its page");
+        addresses_[i] = address_of(pages[i].page);
+        const PlaneId plane = geometry.plane_of(addresses_[i].block);
+        if (planes == 0 || pages_a_program == 1 || planes_[planes - 1] != plane) planes_[planes++] = plane;
+    }
+    planes_taken_ = {planes_.data(), planes};
+    const std::size_t each = planes == pages.size() ? 1 : pages.size() / planes;
+    if (pages.size() != 1) check_places(pages.size(), each);
+    return each;
+}
+
+void NandArray::Impl::check_places(std::size_t pages, std::size_t each) const {
+    ensure(planes_taken_.size() <= geometry.planes_per_die() && planes_taken_.size() * each == pages, "a program has as many pages on each plane");
+    for (std::size_t i = 1; i < planes_taken_.size(); ++i) {
+        ensure(geometry.die_of(planes_[i]) == geometry.die_of(planes_[0]), "a multi-plane program stays on one die");
+        for (std::size_t j = 0; j < i; ++j) ensure(planes_[i] != planes_[j], "a multi-plane program has one page a plane");
+    }
+    const std::uint32_t first = addresses_[0].page;
+    ensure(each == 1 || first % pages_a_program + each <= pages_a_program, "a program stays within a word line (nand.one_shot)");
+    for (std::size_t i = 0, of_line = 0; i < pages; ++i) {
+        ensure(addresses_[i].page == first + of_line, "a multi-plane program has one page offset, and pages of a word line follow each other");
+        ensure(of_line == 0 || addresses_[i].block == addresses_[i - 1].block, "a word line lies in one block");
+        if (++of_line == each) of_line = 0;
+    }
+}
+
+bool NandArray::Impl::any_fails(std::span<const PageProgram> pages) const {
+    bool fails = false;
+    for (const PageProgram& page : pages) fails = faults->program_fails(page.page) || fails;
+    return fails;
+}
+
+NandArray::Impl::Done NandArray::Impl::program(std::span<const PageProgram> pages, const Io& io) {
+    SimTime now = io.when;
+    for (const PageProgram& page : pages) {
+        if (!guard) break;
+        const Done protected_at = guard->before_program(page.page, page.oob.kind, now);
+        if (!protected_at) return protected_at;
+        now = *protected_at;
+    }
+    const std::size_t each = take_call(pages);
+    if (io.transfer != nullptr) {
+        for (const PageProgram& page : pages) now = std::max(now, io.transfer->arrival_of(page.oob.lpn));
+    }
+    if (faults != nullptr) [[unlikely]]
+        now = faults->program_from(pages.front().page, now);
+    SimTime cells_from = now;
+    std::uint32_t bytes = 0;
+    for (std::size_t i = 0; i < pages.size(); ++i) {
+        const auto& [block, at] = addresses_[i];
+        if (const auto pointer = blocks.write_pointer(block); !pointer) return std::unexpected(host_error(pointer.error(), pages[i].page, now));
+        blocks.check_program(block, at);
+        cells_from = blocks.program_ready(block, cells_from);
+        bytes = std::max(bytes, pages[i].bytes == 0 ? geometry.page_bytes() : pages[i].bytes);
+    }
+    const auto when = scheduler.program(
+        {planes_taken_, addresses_.front().page, static_cast<std::uint32_t>(each), bytes, io.origin.cause == Cause::user}, now, cells_from);
+    const PageProgram* failed = nullptr; ///< the first
+    cause_ = io.origin.cause;
+    bool fails = false;
+    for (std::size_t i = 0; i < pages.size(); ++i) {
+        const PageProgram& page = pages[i];
+        const bool shares_line = each != 1 && i % each != 0;
+        if (faults != nullptr && !shares_line) [[unlikely]]
+            fails = any_fails(pages.subspan(i, each)); // pages of one word line fail together
+        const auto stored = put(page, addresses_[i], when, fails, shares_line);
+        if (!stored) return std::unexpected(host_error(stored.error(), page.page, when.end));
+        if (guard) guard->after_program(page.page, when.end);
+        ++counters.programs[static_cast<std::size_t>(io.origin.cause)];
+        if (events.wants(EventLevel::all)) emit(NandOp::program, when, io.origin, addresses_[i].block, addresses_[i].page, &page.oob);
+        if (fails && failed == nullptr) failed = &page;
+    }
+    if (planes_taken_.size() > 1) ++counters.multi_plane_programs;
+    if (each != 1) counters.programs_along += pages.size() - planes_taken_.size();
+    if (failed != nullptr) return std::unexpected(NandError{NandErrorKind::program_failed, failed->page, when.end});
+    return when.end;
+}
+
+std::expected<bool, HostIoError> NandArray::Impl::is_weak(Ppn page, BlockId block) {
+    if (!blocks.has_weak(block)) [[likely]]
+        return false;
+    const auto record = store.read_record(page);
+    if (!record) return std::unexpected(record.error());
+    return record->state == CellState::weak;
+}
+
+/// Order: the payload of the undo record, then the data, then the page record that makes the data count. Over weak cells the chip reports success and
+/// keeps garbage.
+std::expected<void, HostIoError> NandArray::Impl::put(const PageProgram& page, PageAddress at, const Scheduler::Reservation& when, bool fails,
+                                                      bool shares_line) {
+    const auto weak = is_weak(page.page, at.block);
+    if (!weak) return std::unexpected(weak.error());
+    if (undo_policy == UndoPolicy::keep) {
+        if (auto logged = log_program(page.page, when, *weak ? CellState::weak : CellState::erased, shares_line); !logged) return logged;
+    }
+    std::uint32_t data_crc = 0;
+    if (store.keeps_payload()) {
+        data_crc = crc32c(page.data);
+        if (auto wrote = store.write_data(page.page, page.data); !wrote) return wrote;
+    }
+    if (fails || *weak) [[unlikely]] {
+        PageRecord garbage{.state = CellState::garbage, .data_crc = data_crc};
+        garbage.oob.fill(std::byte{0xff});
+        if (auto wrote = store.write_record(page.page, garbage); !wrote) return wrote;
+    } else if (auto wrote = store.write_programmed(page.page, page.oob, data_crc); !wrote) {
+        return wrote;
+    }
+    blocks.note_program(at.block, at.page, when.end, fails || *weak);
+    return {};
+}
+
+/// Is there an erase in the log that, when undone, brings back a program of this page?
+bool NandArray::Impl::erase_may_need_payload(Ppn page) const {
+    const std::uint32_t at = geometry.page_in_block(page);
+    for (std::uint64_t erase = last_erase_[geometry.block_of(page).value()]; log_.holds(erase); erase = log_.at(erase).previous_erase) {
+        if (log_.at(erase).old_records[at].state != CellState::erased) return true;
+    }
+    return false;
+}
+
+std::expected<void, HostIoError> NandArray::Impl::log_program(Ppn page, const Scheduler::Reservation& when, CellState old_state, bool shares_line) {
+    UndoRecord record{.kind = UndoRecord::Kind::program,
+                      .page = page,
+                      .cells = when.cells,
+                      .end = when.end,
+                      .shares_line = shares_line,
+                      .cause = cause_,
+                      .old_state = old_state};
+    if (store.keeps_payload() && erase_may_need_payload(page)) {
+        record.old_payload = log_.payload_buffer();
+        record.old_payload.resize(geometry.page_bytes());
+        if (auto read = store.read_data(page, 0, record.old_payload); !read) return read;
+    }
+    log_.push(std::move(record));
+    return {};
+}
+
+NandArray::Impl::Done NandArray::Impl::program_backup(Ppn page, const BackupOob& oob, std::span<const std::byte> data, SimTime now) {
+    const PageAddress at = address_of(page);
+    if (const auto pointer = blocks.write_pointer(at.block); !pointer) return std::unexpected(host_error(pointer.error(), page, now));
+    blocks.check_program(at.block, at.page);
+    const PlaneId plane = geometry.plane_of(at.block);
+    const auto when = scheduler.program({{&plane, 1}, at.page, 1, geometry.page_bytes(), false}, now, blocks.program_ready(at.block, now));
+    const bool fails = faults != nullptr && faults->program_fails(page);
+    cause_ = Cause::backup;
+    const auto stored = put(PageProgram{page, data, oob.origin}, at, when, fails);
+    if (!stored) return std::unexpected(host_error(stored.error(), page, when.end));
+    if (!fails) {
+        PageRecord record{.state = CellState::programmed, .oob = oob.encode(), .data_crc = data.empty() ? 0 : crc32c(data)};
+        if (auto wrote = store.write_record(page, record); !wrote) return std::unexpected(host_error(wrote.error(), page, when.end));
+    }
+    ++counters.programs[static_cast<std::size_t>(Cause::backup)];
+    if (events.wants(EventLevel::all)) emit(NandOp::program, when, {Cause::backup, no_event}, at.block, at.page, &oob.origin);
+    if (fails) return std::unexpected(NandError{NandErrorKind::program_failed, page, when.end});
+    return when.end;
+}
+
+} // namespace flashlab
