@@ -110,6 +110,8 @@ std::expected<FtlPlan, std::string> plan_scheme(const SsdConfig& config, const G
     if (!scheme) return std::unexpected(scheme.error());
     if (config.nand.options.paired_pages && config.nand.striping != 1)
         return std::unexpected("nand.paired_pages = 1: pages are guarded on plain chips only; set nand.striping to 1");
+    if (const Media media{config.nand}; !media.is_single() && config.nand.options.paired_pages)
+        return std::unexpected("nand.paired_pages = 1 and a mode of fewer bits: pairs are those of the cells' own mode; give one of the two up");
     if (const NandConfig& nand = config.nand; nand.options.one_shot && nand.options.paired_pages)
         return std::unexpected(
             "nand.one_shot and nand.paired_pages = 1: a word line that is programmed at once has no pairs; set one of the two to 0");

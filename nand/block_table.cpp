@@ -8,9 +8,9 @@
 
 namespace flashlab {
 
-BlockTable::BlockTable(const Geometry& geometry, const NandConfig& config, PageStore& store)
-    : geometry_{geometry}, store_{store}, seed_{config.seed}, bad_per_million_{config.factory_bad_per_million}, blocks_(geometry.blocks()),
-      recent_(geometry.planes()), scratch_(geometry.pages_per_block()) {}
+BlockTable::BlockTable(const Geometry& geometry, const NandConfig& config, const Media& media, PageStore& store)
+    : geometry_{geometry}, media_{media}, store_{store}, seed_{config.seed}, bad_per_million_{config.factory_bad_per_million},
+      blocks_(geometry.blocks()), recent_(geometry.planes()), scratch_(geometry.pages_per_block()) {}
 
 std::expected<void, HostIoError> BlockTable::open() {
     constexpr std::uint32_t at_once = 1u << 16;
@@ -22,7 +22,8 @@ std::expected<void, HostIoError> BlockTable::open() {
             Block& block = blocks_[first + i];
             block.erase_count = part[i].erase_count;
             block.grown_bad = part[i].grown_bad;
-            block.bad = part[i].grown_bad || is_factory_bad(BlockId{first + i});
+            block.mode = part[i].mode.value_or(media_.own());
+            block.limit = part[i].grown_bad || is_factory_bad(BlockId{first + i}) ? 0 : media_.of(block.mode).pages;
         }
     }
     return {};
@@ -32,7 +33,7 @@ bool BlockTable::is_factory_bad(BlockId block) const { return is_bad_from_factor
 
 BlockRecord BlockTable::record_of(BlockId block) const {
     const Block& known = blocks_[block.value()];
-    return {known.erase_count, known.grown_bad};
+    return {known.erase_count, known.grown_bad, known.mode == media_.own() ? std::nullopt : std::optional{known.mode}};
 }
 
 std::expected<std::uint32_t, HostIoError> BlockTable::find_write_pointer(BlockId block) {
@@ -48,12 +49,13 @@ std::expected<std::uint32_t, HostIoError> BlockTable::find_write_pointer(BlockId
 
 void BlockTable::refuse_program(BlockId block, std::uint32_t page) const {
     const Block& known = blocks_[block.value()];
-    if (known.bad) violated(fmt::format("N1: block {} is bad, page {} cannot be programmed", block.value(), page));
+    if (known.limit == 0) violated(fmt::format("N1: block {} is bad, page {} cannot be programmed", block.value(), page));
+    if (page >= known.limit) violated(fmt::format("N1: block {} has {} pages in its mode, there is no page {}", block.value(), known.limit, page));
     violated(fmt::format("N1: page {} of block {} lies before its write pointer {}", page, block.value(), known.write_pointer));
 }
 
 void BlockTable::check_erase(BlockId block) const {
-    if (blocks_[block.value()].bad) [[unlikely]]
+    if (is_bad(block)) [[unlikely]]
         violated(fmt::format("N1: block {} is bad and cannot be erased", block.value()));
 }
 
@@ -89,9 +91,11 @@ void BlockTable::note_programs(BlockId block, std::uint32_t page, std::uint32_t 
     for (std::uint32_t i = skipped; i < count; ++i) note_program(block, page + i, ends[i % recent_programs], false);
 }
 
-void BlockTable::note_erase(BlockId block, SimTime end, bool failed) {
+void BlockTable::note_erase(BlockId block, CellType mode, SimTime end, bool failed) {
     Block& known = blocks_[block.value()];
     ++known.erase_count;
+    known.mode = mode;
+    known.limit = media_.of(mode).pages;
     known.write_pointer = failed ? geometry_.pages_per_block() : 0;
     known.all_programmed = !failed;
     known.has_weak = false;
@@ -106,13 +110,15 @@ void BlockTable::note_erase(BlockId block, SimTime end, bool failed) {
 
 void BlockTable::mark_grown_bad(BlockId block, SimTime at) {
     Block& known = blocks_[block.value()];
-    known.grown_bad = known.bad = true;
+    known.grown_bad = true;
+    known.limit = 0;
     known.idle_at = std::max(known.idle_at, at);
 }
 
 void BlockTable::take_back_mark(BlockId block) {
-    blocks_[block.value()].grown_bad = false;
-    blocks_[block.value()].bad = is_factory_bad(block);
+    Block& known = blocks_[block.value()];
+    known.grown_bad = false;
+    known.limit = is_factory_bad(block) ? 0 : media_.of(known.mode).pages;
 }
 
 } // namespace flashlab

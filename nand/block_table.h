@@ -2,7 +2,8 @@
 ///
 /// Idea       A few words a block. The write pointer is read from the page records when it is first needed.
 ///            The last programs are remembered by plane.
-/// Invariant  N1: programs go to pages at or past the write pointer, of blocks that are not bad. N2: ready times never go back.
+/// Invariant  N1: programs go to pages at or past the write pointer, of blocks that are not bad, and within the block's mode.
+///            N2: ready times never go back.
 /// Cost       O(1); one read of a block's records at its first use.
 /// Power cut  Rebuilt from the store.
 #pragma once
@@ -14,20 +15,21 @@
 #include <vector>
 
 #include "base/sim_time.h"
-#include "nand/geometry.h"
-#include "nand/nand_config.h"
+#include "nand/medium.h"
 #include "nand/page_store.h"
 
 namespace flashlab {
 
 class BlockTable {
 public:
-    BlockTable(const Geometry& geometry, const NandConfig& config, PageStore& store);
+    /// `media` lives as long.
+    BlockTable(const Geometry& geometry, const NandConfig& config, const Media& media, PageStore& store);
     [[nodiscard]] std::expected<void, HostIoError> open();
 
     [[nodiscard]] bool is_factory_bad(BlockId block) const;
-    [[nodiscard]] bool is_bad(BlockId block) const { return blocks_[block.value()].bad; }
+    [[nodiscard]] bool is_bad(BlockId block) const { return blocks_[block.value()].limit == 0; }
     [[nodiscard]] bool is_grown_bad(BlockId block) const { return blocks_[block.value()].grown_bad; }
+    [[nodiscard]] CellType mode(BlockId block) const { return blocks_[block.value()].mode; }
     [[nodiscard]] BlockRecord record_of(BlockId block) const;
     [[nodiscard]] std::uint32_t erase_count(BlockId block) const { return blocks_[block.value()].erase_count; }
     /// The next page that may be programmed.
@@ -46,7 +48,7 @@ public:
     /// Throws ContractViolation when N1 forbids the program.
     void check_program(BlockId block, std::uint32_t page) const {
         const Block& known = blocks_[block.value()];
-        if (known.bad || page < known.write_pointer) [[unlikely]]
+        if (page >= known.limit || page < known.write_pointer) [[unlikely]]
             refuse_program(block, page);
     }
     void check_erase(BlockId block) const;
@@ -70,7 +72,7 @@ public:
     /// note_program() for `count` pages in a row from `page` on. Page `page` + i ended at ends[i % recent_programs];
     /// only the last ones are looked at.
     void note_programs(BlockId block, std::uint32_t page, std::uint32_t count, std::span<const SimTime, recent_programs> ends);
-    void note_erase(BlockId block, SimTime end, bool failed);
+    void note_erase(BlockId block, CellType mode, SimTime end, bool failed);
     /// N4: the mark counts as the block's last operation.
     void mark_grown_bad(BlockId block, SimTime at);
     void take_back_mark(BlockId block);
@@ -85,7 +87,8 @@ private:
         SimTime idle_at = sim_start;       ///< end of the last operation of any kind
         std::uint32_t erase_count = 0;
         std::uint32_t write_pointer = unknown;
-        bool bad = false;
+        std::uint32_t limit = 0; ///< pages that may be programmed: those of its mode; 0: it is bad
+        CellType mode = CellType::slc;
         bool grown_bad = false;
         bool all_programmed = true;
         bool has_weak = false;
@@ -102,6 +105,7 @@ private:
     [[nodiscard]] std::expected<std::uint32_t, HostIoError> find_write_pointer(BlockId block);
 
     Geometry geometry_;
+    const Media& media_;
     PageStore& store_;
     std::uint64_t seed_;
     std::uint32_t bad_per_million_;

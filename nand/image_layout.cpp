@@ -138,18 +138,22 @@ void encode_block_record(const BlockRecord& record, std::span<std::byte, ImageLa
     LittleEndianWriter writer{out};
     writer.u32(record.erase_count);
     writer.u8(record.grown_bad ? grown_bad_flag : std::uint8_t{0});
-    writer.zeros(7);
+    writer.u8(record.mode ? static_cast<std::uint8_t>(std::to_underlying(*record.mode) + 1) : std::uint8_t{0});
+    writer.zeros(6);
     writer.u32(block_crc(writer.written()));
     ensure(writer.full(), "block record: fields and size agree");
 }
 
 bool decode_block_record(std::span<const std::byte, ImageLayout::block_record_bytes> in, BlockRecord& record) {
     LittleEndianReader reader{in};
+    record = BlockRecord{};
     record.erase_count = reader.u32();
     record.grown_bad = (reader.u8() & grown_bad_flag) != 0;
-    (void)reader.bytes(7);
+    const std::uint8_t mode = reader.u8();
+    if (mode != 0) record.mode = static_cast<CellType>(mode - 1);
+    (void)reader.bytes(6);
     const std::uint32_t expected = block_crc(reader.consumed());
-    return reader.u32() == expected;
+    return reader.u32() == expected && mode <= std::to_underlying(CellType::qlc) + 1;
 }
 
 } // namespace flashlab

@@ -351,6 +351,9 @@ std::expected<void, HostIoError> ImagePageStore::read_blocks(BlockId first, std:
 std::expected<void, HostIoError> ImagePageStore::write_block(BlockId block, const BlockRecord& record) {
     std::array<std::byte, ImageLayout::block_record_bytes> raw;
     encode_block_record(record, raw);
+    // Older programs would take the block for one in the cells' own mode.
+    if (record.mode)
+        if (auto upgraded = upgrade(); !upgraded) return upgraded;
     changed_[block.value()] = true;
     return noted(write_all(fd_, layout_.block_record_at(block), raw));
 }
@@ -382,7 +385,7 @@ std::expected<void, HostIoError> ImagePageStore::survey_changed(std::span<ImageE
 }
 
 std::expected<void, HostIoError> ImagePageStore::upgrade() {
-    if (keeps_evidence()) return {};
+    if (version_ == ImageHeader::current_version) return {};
     if (::ftruncate(fd_, static_cast<off_t>(layout_.total_bytes)) != 0) return std::unexpected(HostIoError{errno});
     std::array<std::byte, ImageHeader::encoded_size> raw{};
     ImageHeader{uuid_, geometry_.config()}.encode(raw);

@@ -23,13 +23,15 @@ public:
     /// `scheme_word`: none keeps the page's own.
     virtual std::expected<CopiedPage, NandError> copy(Ppn from, Ppn to, std::optional<std::uint32_t> scheme_word, const Io& io) = 0;
     virtual CopiedRun copy_run(Ppn from, Ppn to, std::uint32_t pages, const Io& io) = 0;
-    virtual Done erase(BlockId block, const Io& io) = 0;
+    virtual Done erase(BlockId block, CellType mode, const Io& io) = 0;
     // Of a pair that NandArray has found allowed; a two-plane program is program().
     virtual Done read_two_plane(std::span<const PageRead, 2> pages, const Io& io) = 0;
     virtual Done erase_two_plane(std::span<const BlockId, 2> blocks, const Io& io) = 0;
     virtual Done mark_bad(BlockId block, SimTime now) = 0;
     [[nodiscard]] virtual bool is_bad(BlockId block) const = 0;
     [[nodiscard]] virtual bool is_factory_bad(BlockId block) const = 0;
+    [[nodiscard]] virtual CellType mode_of(BlockId block) const = 0;
+    [[nodiscard]] virtual std::uint32_t pages_in(BlockId block) const = 0;
     [[nodiscard]] virtual std::uint32_t erase_count(BlockId block) const = 0;
     [[nodiscard]] virtual std::uint32_t write_pointer(BlockId block) = 0;
     virtual std::expected<StoredOob, NandError> inspect_oob(Ppn page) = 0;

@@ -11,10 +11,10 @@
 namespace flashlab {
 
 NandArray::Impl::Impl(const Geometry& geometry_, const NandConfig& config_, PageStore& store_, EventSink& events_, UndoPolicy undo_)
-    : geometry{geometry_}, config{config_}, store{store_}, events{events_}, undo_policy{undo_}, blocks{geometry_, config_, store_},
-      scheduler{geometry_, config_}, pairs{geometry_.config()}, pages_a_program{config_.pages_a_program()},
-      page_(store_.keeps_payload() ? geometry_.page_bytes() : 0), planes_(std::size_t{geometry_.planes_per_die()} * pages_a_program, PlaneId{0}),
-      addresses_(planes_.size(), PageAddress{BlockId{0}, 0}) {
+    : geometry{geometry_}, config{config_}, store{store_}, events{events_}, undo_policy{undo_}, media{config_},
+      blocks{geometry_, config_, media, store_}, scheduler{geometry_, config_, media}, pairs{geometry_.config()},
+      pages_a_program{config_.pages_a_program()}, page_(store_.keeps_payload() ? geometry_.page_bytes() : 0),
+      planes_(std::size_t{geometry_.planes_per_die()} * pages_a_program, PlaneId{0}), addresses_(planes_.size(), PageAddress{BlockId{0}, 0}) {
     if (undo_ == UndoPolicy::keep) last_erase_.assign(geometry.blocks(), UndoRecord::no_index);
     if (backup_blocks_per_die(config) > 0) guard = std::make_unique<PairGuard>(*this);
 }
@@ -23,8 +23,8 @@ NandArray::Impl::~Impl() = default;
 
 Scheduler::Reservation NandArray::Impl::reserve_read(PageAddress page, std::uint32_t bytes, const Io& io, PagePart part) {
     ensure(!cut_, "no operation after a power cut");
-    const auto when =
-        scheduler.read(geometry.plane_of(page.block), bytes, blocks.read_ready(page.block, page.page, io.when), io.origin.cause == Cause::user, part);
+    const auto when = scheduler.read(geometry.plane_of(page.block), medium_of(page.block), bytes, blocks.read_ready(page.block, page.page, io.when),
+                                     io.origin.cause == Cause::user, part);
     blocks.note_read(page.block, when.end);
     return when;
 }
@@ -146,9 +146,11 @@ std::expected<CopiedPage, NandError> NandArray::Impl::copy(Ppn from, Ppn to, std
     return CopiedPage{*done, oob};
 }
 
-std::expected<void, HostIoError> NandArray::Impl::log_erase(BlockId block, const Scheduler::Reservation& when) {
+std::expected<void, HostIoError> NandArray::Impl::log_erase(BlockId block, CellType mode, const Scheduler::Reservation& when) {
     UndoRecord record{.kind = UndoRecord::Kind::erase, .page = geometry.page_of(block, 0), .cells = when.cells, .end = when.end, .cause = cause_};
     record.old_erase_count = blocks.erase_count(block);
+    record.old_mode = blocks.mode(block);
+    record.new_mode = mode;
     record.previous_erase = last_erase_[block.value()];
     record.old_records = log_.records_buffer();
     record.old_records.resize(geometry.pages_per_block());
@@ -157,31 +159,32 @@ std::expected<void, HostIoError> NandArray::Impl::log_erase(BlockId block, const
     return {};
 }
 
-NandArray::Impl::Done NandArray::Impl::erase(BlockId block, const Io& io) {
-    const Done done = erase_block(block, io.at(guard ? guard->before_erase(io.when) : io.when));
+NandArray::Impl::Done NandArray::Impl::erase(BlockId block, CellType mode, const Io& io) {
+    const Done done = erase_block(block, mode, io.at(guard ? guard->before_erase(io.when) : io.when));
     if (guard) guard->after_erase(block, done ? *done : done.error().done);
     return done;
 }
 
-NandArray::Impl::Done NandArray::Impl::erase_block(BlockId block, const Io& io) {
+NandArray::Impl::Done NandArray::Impl::erase_block(BlockId block, CellType mode, const Io& io) {
     SimTime now = io.when;
     ensure(!cut_, "no operation after a power cut");
     blocks.check_erase(block);
+    ensure(media.has(mode), "an erase chooses a mode that the chips have");
     if (faults != nullptr) [[unlikely]]
         now = faults->erase_from(block, now);
-    return finish_erase(block, scheduler.erase(geometry.plane_of(block), blocks.erase_ready(block, now)), io.origin);
+    return finish_erase(block, mode, scheduler.erase(geometry.plane_of(block), media.of(mode), blocks.erase_ready(block, now)), io.origin);
 }
 
-NandArray::Impl::Done NandArray::Impl::finish_erase(BlockId block, const Scheduler::Reservation& when, Origin origin) {
+NandArray::Impl::Done NandArray::Impl::finish_erase(BlockId block, CellType mode, const Scheduler::Reservation& when, Origin origin) {
     cause_ = origin.cause;
     const Ppn first = geometry.page_of(block, 0);
     const auto failed = [&](HostIoError error) { return std::unexpected(host_error(error, first, when.end)); };
     if (undo_policy == UndoPolicy::keep) {
-        if (auto logged = log_erase(block, when); !logged) return failed(logged.error());
+        if (auto logged = log_erase(block, mode, when); !logged) return failed(logged.error());
     }
     const bool fails = faults != nullptr && faults->erase_fails(block);
     // The count first: a killed process leaves no block that has fewer pages written and is not a life further (nand_evidence.h).
-    blocks.note_erase(block, when.end, fails);
+    blocks.note_erase(block, mode, when.end, fails);
     if (auto wrote = store.write_block(block, blocks.record_of(block)); !wrote) return failed(wrote.error());
     if (auto erased = store.erase_records(block); !erased) return failed(erased.error());
     for (std::uint32_t page = 0; fails && page < geometry.pages_per_block(); ++page) {

@@ -6,7 +6,7 @@
 /// Order      open() comes first, then operations, settle() and questions in any order; after cut(), or rewind(), only questions and tear().
 ///            Operations take effect in the order of the calls. `now` may lie before that of an earlier call, but not before the last settle().
 ///            What an operation's result depends on is its caller's business: the array knows the order on a block (N2), not what a mapping needs.
-/// Invariant  N1 pages of a block are programmed in increasing order, each once since the erase.
+/// Invariant  N1 pages of a block are programmed in increasing order, each once since the erase, as many as its mode has.
 ///            N2 a read never starts before the program of its page ends; a program not before the block's previous program or erase ends;
 ///               an erase not before every reserved program and read of the block ends.
 ///            N3 no resource (bus, page buffer, plane, controller) serves two operations at one instant.
@@ -20,8 +20,7 @@
 
 #include <memory>
 
-#include "nand/geometry.h"
-#include "nand/nand_config.h"
+#include "nand/medium.h"
 #include "nand/nand_faults.h"
 #include "nand/nand_flight.h"
 #include "nand/nand_types.h"
@@ -73,7 +72,14 @@ public:
     [[nodiscard]] CopiedRun copy_run(Ppn from, Ppn to, std::uint32_t pages, const Io& io);
     /// By `now` what must survive of the block is durable elsewhere: the caller sees to that. The array waits for the block's own operations only.
     /// The block is not bad (N1). A cut in the middle leaves E0 to E4.
+    /// The block is in the cells' own mode from then on.
     [[nodiscard]] std::expected<SimTime, NandError> erase(BlockId block, const Io& io);
+    /// erase() that chooses the block's mode, which the chips have (media()). A cut in the middle that leaves neither E0 nor E1 leaves either mode.
+    [[nodiscard]] std::expected<SimTime, NandError> erase_as(BlockId block, CellType mode, const Io& io);
+    [[nodiscard]] CellType mode_of(BlockId block) const;
+    /// How many pages the block has in its mode: pages_per_block in the cells' own.
+    [[nodiscard]] std::uint32_t pages_in(BlockId block) const;
+    [[nodiscard]] const Media& media() const;
 
     // Two-plane commands, on chips that have them (NandOptions::two_plane): one command does the same to a pair of planes, 2k and 2k + 1 of one
     // die, in the same block of its plane and, of a page, the same page of its block. Another pair, or chips without them, is a ContractViolation.
@@ -95,7 +101,7 @@ public:
     /// Marking a block that is marked changes nothing.
     [[nodiscard]] std::expected<SimTime, NandError> mark_bad(BlockId block, SimTime now);
     [[nodiscard]] std::uint32_t erase_count(BlockId block) const;
-    /// The next page that may be programmed; pages_per_block when the block is full. Costs no simulated time: for check() and recovery.
+    /// The next page that may be programmed; pages_in() when the block is full. Costs no simulated time: for check() and recovery.
     [[nodiscard]] std::uint32_t write_pointer(BlockId block) const;
     /// inspect() with the OOB parsed. A scheme may ask it about a page that it has just read or programmed.
     [[nodiscard]] std::expected<StoredOob, NandError> inspect_oob(Ppn page) const;

@@ -31,11 +31,15 @@ std::expected<CopiedPage, NandError> NandArray::copy_as(Ppn from, Ppn to, std::u
     return addressing_.copy(from, to, scheme_word, io);
 }
 CopiedRun NandArray::copy_run(Ppn from, Ppn to, std::uint32_t pages, const Io& io) { return addressing_.copy_run(from, to, pages, io); }
-NandArray::Result NandArray::erase(BlockId block, const Io& io) { return addressing_.erase(block, io); }
+NandArray::Result NandArray::erase(BlockId block, const Io& io) { return addressing_.erase(block, impl_->media.own(), io); }
+NandArray::Result NandArray::erase_as(BlockId block, CellType mode, const Io& io) { return addressing_.erase(block, mode, io); }
 NandArray::Result NandArray::mark_bad(BlockId block, SimTime now) { return addressing_.mark_bad(block, now); }
 
 bool NandArray::is_bad(BlockId block) const { return addressing_.is_bad(block); }
 bool NandArray::is_factory_bad(BlockId block) const { return addressing_.is_factory_bad(block); }
+CellType NandArray::mode_of(BlockId block) const { return addressing_.mode_of(block); }
+std::uint32_t NandArray::pages_in(BlockId block) const { return addressing_.pages_in(block); }
+const Media& NandArray::media() const { return impl_->media; }
 std::uint32_t NandArray::erase_count(BlockId block) const { return addressing_.erase_count(block); }
 std::uint32_t NandArray::write_pointer(BlockId block) const { return addressing_.write_pointer(block); }
 std::expected<StoredOob, NandError> NandArray::inspect_oob(Ppn page) const { return addressing_.inspect_oob(page); }

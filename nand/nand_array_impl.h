@@ -31,12 +31,14 @@ public:
     Done program(std::span<const PageProgram> pages, const Io& io) override;
     std::expected<CopiedPage, NandError> copy(Ppn from, Ppn to, std::optional<std::uint32_t> scheme_word, const Io& io) override;
     CopiedRun copy_run(Ppn from, Ppn to, std::uint32_t pages, const Io& io) override;
-    Done erase(BlockId block, const Io& io) override;
+    Done erase(BlockId block, CellType mode, const Io& io) override;
     Done read_two_plane(std::span<const PageRead, 2> pages, const Io& io) override;
     Done erase_two_plane(std::span<const BlockId, 2> blocks, const Io& io) override;
     Done mark_bad(BlockId block, SimTime now) override;
     [[nodiscard]] bool is_bad(BlockId block) const override { return blocks.is_bad(block) || is_backup_block(config, block); }
     [[nodiscard]] bool is_factory_bad(BlockId block) const override { return blocks.is_factory_bad(block) || is_backup_block(config, block); }
+    [[nodiscard]] CellType mode_of(BlockId block) const override { return blocks.mode(block); }
+    [[nodiscard]] std::uint32_t pages_in(BlockId block) const override { return media.of(blocks.mode(block)).pages; }
     [[nodiscard]] std::uint32_t erase_count(BlockId block) const override { return blocks.erase_count(block); }
     /// Records that cannot be read leave nothing to program.
     [[nodiscard]] std::uint32_t write_pointer(BlockId block) override { return blocks.write_pointer(block).value_or(geometry.pages_per_block()); }
@@ -50,7 +52,7 @@ public:
     std::expected<PageRecord, HostIoError> record_of(Ppn page);
     std::expected<void, HostIoError> records_of(BlockId block, std::span<PageRecord> to);
     /// For PairGuard: the erase of one of its backup blocks, and the program of a page in one.
-    Done erase_block(BlockId block, const Io& io);
+    Done erase_block(BlockId block, CellType mode, const Io& io);
     Done program_backup(Ppn page, const BackupOob& oob, std::span<const std::byte> data, SimTime now);
     [[nodiscard]] NandError host_error(HostIoError error, Ppn page, SimTime at) const {
         return {NandErrorKind::host_io, page, at, error.error_number};
@@ -73,6 +75,7 @@ public:
     PageStore& store;
     EventSink& events;
     const UndoPolicy undo_policy;
+    const Media media;
     BlockTable blocks;
     Scheduler scheduler;
     const PairedPages pairs;
@@ -93,7 +96,7 @@ private:
     /// What the read of a page gives whose time is reserved.
     Done finish_read(const PageRead& page, PageAddress at, const Scheduler::Reservation& when, const Io& io);
     /// What an erase makes of a block whose time is reserved.
-    Done finish_erase(BlockId block, const Scheduler::Reservation& when, Origin origin);
+    Done finish_erase(BlockId block, CellType mode, const Scheduler::Reservation& when, Origin origin);
     [[nodiscard]] std::expected<CellState, HostIoError> state_of(Ppn page, PageAddress at);
     /// Gets the payload. The whole page is verified even where only a part is wanted.
     [[nodiscard]] std::expected<void, NandError> fetch(const PageRead& page, SimTime done);
@@ -108,7 +111,8 @@ private:
     [[nodiscard]] std::expected<void, HostIoError> log_program(Ppn page, const Scheduler::Reservation& when, CellState old_state, bool shares_line);
     /// Copies as many pages of a run at once as is allowed. None: the first page has to be copied by itself.
     [[nodiscard]] CopiedRun copy_at_once(Ppn from, Ppn to, std::uint32_t pages, const Io& io);
-    [[nodiscard]] std::expected<void, HostIoError> log_erase(BlockId block, const Scheduler::Reservation& when);
+    [[nodiscard]] std::expected<void, HostIoError> log_erase(BlockId block, CellType mode, const Scheduler::Reservation& when);
+    [[nodiscard]] const Medium& medium_of(BlockId block) const { return media.of(blocks.mode(block)); }
     [[nodiscard]] bool erase_may_need_payload(Ppn page) const;
     void check_read_call(const PageRead& page) const {
         ensure(page.offset <= geometry.page_bytes() && page.bytes <= geometry.page_bytes() - page.offset, "a read stays within its page");
@@ -124,6 +128,7 @@ private:
     [[nodiscard]] std::expected<void, HostIoError> undo(const UndoRecord& record, PageStore& cells);
     [[nodiscard]] std::expected<void, HostIoError> tear_program(const UndoRecord& record, ProgramOutcome outcome, CutOutcomes& outcomes,
                                                                 PageStore& cells);
+    [[nodiscard]] std::expected<void, HostIoError> draw_mode(const UndoRecord& record, CutOutcomes& outcomes, PageStore& cells);
     [[nodiscard]] std::expected<void, HostIoError> damage(Ppn page, CutOutcomes& outcomes, PageStore& cells);
     [[nodiscard]] std::expected<void, HostIoError> tear_erase(const UndoRecord& record, EraseOutcome outcome, CutOutcomes& outcomes,
                                                               PageStore& cells);

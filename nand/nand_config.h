@@ -2,6 +2,7 @@
 /// Plain data, validated by Geometry::make and NandTiming::validate.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <expected>
 #include <string>
@@ -49,6 +50,15 @@ struct NandOptions {
     friend bool operator==(const NandOptions&, const NandOptions&) = default;
 };
 
+/// Cells of a block that hold fewer bits than they could: what a mode below the cells' own changes. A time or count of 0 is the cells' own.
+struct CellMode {
+    Duration page_program{0}; ///< 0: the chips do not have this mode
+    Duration page_read{0};
+    Duration block_erase{0};
+    std::uint32_t endurance_cycles = 0;
+    friend bool operator==(const CellMode&, const CellMode&) = default;
+};
+
 struct NandConfig {
     GeometryConfig geometry;
     NandTiming timing;
@@ -59,6 +69,7 @@ struct NandConfig {
     std::uint32_t striping = 1;                 ///< MC3: S, channels that the array presents as one with pages S times as wide
     std::uint32_t stripe_bytes = 0;             ///< MC3: bytes of a striped page on one channel before the next channel's; 0 = a page of the chip
     NandOptions options;
+    std::array<CellMode, 3> modes{}; ///< by CellType: slc, mlc, tlc
     /// How many pages of a block one program takes at most: those of a word line, which follow each other.
     [[nodiscard]] std::uint32_t pages_a_program() const { return options.one_shot ? std::to_underlying(geometry.cell) + 1u : 1u; }
     friend bool operator==(const NandConfig&, const NandConfig&) = default;

@@ -107,6 +107,7 @@ std::expected<void, HostIoError> NandArray::Impl::undo(const UndoRecord& record,
     }
     BlockRecord own = blocks.record_of(block);
     own.erase_count = record.old_erase_count;
+    own.mode = record.old_mode == media.own() ? std::nullopt : std::optional{record.old_mode};
     return cells.write_block(block, own);
 }
 
@@ -154,6 +155,16 @@ std::expected<void, HostIoError> NandArray::Impl::damage(Ppn page, CutOutcomes& 
     return cells.write_record(page, *record);
 }
 
+/// Of a block that an erase left torn: the old mode or the new one.
+std::expected<void, HostIoError> NandArray::Impl::draw_mode(const UndoRecord& record, CutOutcomes& outcomes, PageStore& cells) {
+    if (record.old_mode == record.new_mode || (outcomes.random() & 1) == 0) return {};
+    const BlockId block = geometry.block_of(record.page);
+    BlockRecord own = blocks.record_of(block);
+    own.erase_count = record.old_erase_count + 1;
+    own.mode = record.old_mode == media.own() ? std::nullopt : std::optional{record.old_mode};
+    return cells.write_block(block, own);
+}
+
 /// E2 leaves the old payload in the store. No record promises it any more, and no read returns it.
 std::expected<void, HostIoError> NandArray::Impl::tear_erase(const UndoRecord& record, EraseOutcome outcome, CutOutcomes& outcomes,
                                                              PageStore& cells) {
@@ -161,6 +172,8 @@ std::expected<void, HostIoError> NandArray::Impl::tear_erase(const UndoRecord& r
     if (outcome == EraseOutcome::not_started) return undo(record, cells);
     if (outcome == EraseOutcome::mixed) {
         if (auto undone = undo(record, cells); !undone) return undone;
+    } else if (auto drawn = draw_mode(record, outcomes, cells); !drawn) {
+        return drawn;
     }
     for (std::uint32_t page = 0; page < geometry.pages_per_block(); ++page) {
         PageRecord left{.state = outcome == EraseOutcome::weak ? CellState::weak : CellState::garbage};

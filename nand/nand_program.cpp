@@ -34,9 +34,12 @@ void NandArray::Impl::check_places(std::size_t pages, std::size_t each) const {
         for (std::size_t j = 0; j < i; ++j) ensure(planes_[i] != planes_[j], "a multi-plane program has one page a plane");
     }
     const std::uint32_t first = addresses_[0].page;
+    const CellType mode = blocks.mode(addresses_[0].block);
+    ensure(each == 1 || mode == media.own(), "a program of several pages of a word line is one of the cells' own mode");
     ensure(each == 1 || first % pages_a_program + each <= pages_a_program, "a program stays within a word line (nand.one_shot)");
     for (std::size_t i = 0, of_line = 0; i < pages; ++i) {
         ensure(addresses_[i].page == first + of_line, "a multi-plane program has one page offset, and pages of a word line follow each other");
+        ensure(blocks.mode(addresses_[i].block) == mode, "a multi-plane program goes to blocks of one mode");
         ensure(of_line == 0 || addresses_[i].block == addresses_[i - 1].block, "a word line lies in one block");
         if (++of_line == each) of_line = 0;
     }
@@ -71,8 +74,9 @@ NandArray::Impl::Done NandArray::Impl::program(std::span<const PageProgram> page
         cells_from = blocks.program_ready(block, cells_from);
         bytes = std::max(bytes, pages[i].bytes == 0 ? geometry.page_bytes() : pages[i].bytes);
     }
-    const auto when = scheduler.program(
-        {planes_taken_, addresses_.front().page, static_cast<std::uint32_t>(each), bytes, io.origin.cause == Cause::user}, now, cells_from);
+    const auto when = scheduler.program({planes_taken_, addresses_.front().page, static_cast<std::uint32_t>(each), bytes,
+                                         io.origin.cause == Cause::user, medium_of(addresses_.front().block)},
+                                        now, cells_from);
     const PageProgram* failed = nullptr; ///< the first
     cause_ = io.origin.cause;
     bool fails = false;
@@ -158,7 +162,8 @@ NandArray::Impl::Done NandArray::Impl::program_backup(Ppn page, const BackupOob&
     if (const auto pointer = blocks.write_pointer(at.block); !pointer) return std::unexpected(host_error(pointer.error(), page, now));
     blocks.check_program(at.block, at.page);
     const PlaneId plane = geometry.plane_of(at.block);
-    const auto when = scheduler.program({{&plane, 1}, at.page, 1, geometry.page_bytes(), false}, now, blocks.program_ready(at.block, now));
+    const auto when =
+        scheduler.program({{&plane, 1}, at.page, 1, geometry.page_bytes(), false, medium_of(at.block)}, now, blocks.program_ready(at.block, now));
     const bool fails = faults != nullptr && faults->program_fails(page);
     cause_ = Cause::backup;
     const auto stored = put(PageProgram{page, data, oob.origin}, at, when, fails);

@@ -60,6 +60,7 @@ NandArray::Impl::Done NandArray::Impl::read_two_plane(std::span<const PageRead, 
     ensure(!cut_, "no operation after a power cut");
     for (const PageRead& page : pages) check_read_call(page);
     const std::array at{address_of(pages[0].page), address_of(pages[1].page)};
+    for (const PageAddress& page : at) ensure(blocks.mode(page.block) == media.own(), "a two-plane read is one of the cells' own mode");
     const SimTime from = std::max(blocks.read_ready(at[0].block, at[0].page, io.when), blocks.read_ready(at[1].block, at[1].page, io.when));
     const std::array bytes{pages[0].bytes, pages[1].bytes};
     const auto when = scheduler.read_two_plane(geometry.plane_of(at[0].block), bytes, from, io.origin.cause == Cause::user);
@@ -78,8 +79,8 @@ NandArray::Impl::Done NandArray::Impl::erase_two_plane(std::span<const BlockId, 
     }
     for (const BlockId block : pair) from = blocks.erase_ready(block, from);
     const auto when = scheduler.erase_two_plane(geometry.plane_of(pair[0]), from);
-    Done first = finish_erase(pair[0], when, io.origin);
-    Done all = joined(std::move(first), finish_erase(pair[1], when, io.origin));
+    Done first = finish_erase(pair[0], media.own(), when, io.origin);
+    Done all = joined(std::move(first), finish_erase(pair[1], media.own(), when, io.origin));
     for (const BlockId block : pair)
         if (guard) guard->after_erase(block, when.end);
     return all;

@@ -9,10 +9,12 @@
 #include <array>
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <span>
 
 #include "base/host_io_error.h"
 #include "base/id.h"
+#include "nand/geometry.h"
 #include "nand/page_oob.h"
 
 namespace flashlab {
@@ -41,6 +43,7 @@ struct PageRecord {
 struct BlockRecord {
     std::uint32_t erase_count = 0;
     bool grown_bad = false;
+    std::optional<CellType> mode{}; ///< none: the cells' own
     friend bool operator==(const BlockRecord&, const BlockRecord&) = default;
 };
 

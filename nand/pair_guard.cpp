@@ -151,7 +151,7 @@ NandArray::PairGuard::Done NandArray::PairGuard::open_block(Die& die, SimTime no
             if (!chips_.blocks.is_bad(block) && block != die.active && backups_in(block) == 0) empty = empty.value_or(block);
         }
         if (!empty) return std::unexpected(NandError{NandErrorKind::program_failed, chips_.geometry.page_of(die.blocks.front(), 0), now});
-        const Done erased = chips_.erase_block(*empty, {std::max(now, needed_until_), {Cause::backup, no_event}});
+        const Done erased = chips_.erase_block(*empty, chips_.media.own(), {std::max(now, needed_until_), {Cause::backup, no_event}});
         if (erased) {
             die.ready = *erased;
             break;

@@ -1,10 +1,8 @@
 #include "nand/scheduler.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/contract.h"
-#include "nand/paired_pages.h"
 
 namespace flashlab {
 
@@ -22,20 +20,6 @@ Duration shortest_of(std::initializer_list<Duration> phases) {
 
 Duration bus_time(std::uint32_t bytes, std::uint32_t ps_per_byte) {
     return Duration{static_cast<std::int64_t>((std::uint64_t{bytes} * ps_per_byte + 999) / 1000)};
-}
-
-/// tPROG of each page of a block; empty: one time for all.
-std::vector<Duration> program_times(const Geometry& geometry, const NandTiming& timing) {
-    if (timing.lsb_program + timing.csb_program + timing.msb_program == none) return {};
-    const PairedPages pairs{geometry.config()};
-    const std::uint32_t last = std::to_underlying(geometry.config().cell);
-    std::vector<Duration> times(geometry.pages_per_block());
-    for (std::uint32_t page = 0; page < times.size(); ++page) {
-        const std::uint32_t pass = pairs.pass_of(page);
-        const Duration own = pass == 0 ? timing.lsb_program : pass == last ? timing.msb_program : timing.csb_program;
-        times[page] = own == none ? timing.page_program : own;
-    }
-    return times;
 }
 
 /// The first buffer that is free for the whole interval; nullptr when none is.
@@ -58,19 +42,18 @@ struct Scheduler::Load {
     Duration program; ///< of the cells
 };
 
-Scheduler::Scheduler(const Geometry& geometry, const NandConfig& config)
-    : geometry_{geometry}, timing_{config.timing}, options_{config.options}, planes_per_channel_{geometry.planes() / geometry.channels()},
+Scheduler::Scheduler(const Geometry& geometry, const NandConfig& config, const Media& media)
+    : geometry_{geometry}, timing_{config.timing}, options_{config.options}, media_{media},
+      planes_per_channel_{geometry.planes() / geometry.channels()},
       planes_per_lane_{config.options.independent_planes ? 1 : geometry.planes_per_die()}, page_buffers_{config.page_buffers_per_channel},
       shortest_transfer_{shortest_of({timing_.command, bus_time(sector_bytes, timing_.bus_ps_per_byte)})},
       buses_(geometry.channels(),
              Calendar{shortest_transfer_, std::max(Calendar::usual_live, std::size_t{8} * (geometry.planes() / geometry.channels()))}),
       buffers_(std::size_t{geometry.channels()} * page_buffers_, Calendar{}),
-      cells_(geometry.planes() / planes_per_lane_.divisor(), Calendar{shortest_of({timing_.page_read, timing_.page_program, timing_.lsb_program,
-                                                                                   timing_.csb_program, timing_.msb_program, timing_.block_erase})}),
+      cells_(geometry.planes() / planes_per_lane_.divisor(), Calendar{media.shortest()}),
       registers_(config.options.cache_register ? cells_.size() : 0, Calendar{shortest_transfer_}),
       front_{shortest_of({timing_.controller_page_read, timing_.controller_page_program, timing_.host_interface_command,
                           timing_.host_interface_confirm, host_transfer(sector_bytes)})} {
-    program_times_ = program_times(geometry, timing_);
     whole_page_ = data_transfer(geometry.page_bytes());
     const Duration commands = (options_.two_plane ? 2 : 1) * timing_.command;
     // With a shorter read its own command might be what the data leave room behind; while a bus polls nobody has a gap.
@@ -133,7 +116,7 @@ Scheduler::Tail Scheduler::find_tail(const Calendar& bus, std::span<const Calend
     }
 }
 
-Scheduler::Reservation Scheduler::read(PlaneId plane, std::uint32_t bytes, SimTime from, bool host, PagePart part) {
+Scheduler::Reservation Scheduler::read(PlaneId plane, const Medium& medium, std::uint32_t bytes, SimTime from, bool host, PagePart part) {
     const ChannelId channel = channel_of(plane);
     const Duration request = host ? timing_.host_interface_command : none;
     const Duration work = timing_.controller_page_read + (host ? host_transfer(bytes) : none);
@@ -144,16 +127,16 @@ Scheduler::Reservation Scheduler::read(PlaneId plane, std::uint32_t bytes, SimTi
     const auto buffers = buffers_of(channel);
     const Duration out = part == PagePart::spare ? transfer(bytes) : bytes == geometry_.page_bytes() ? whole_page_ : data_transfer(bytes);
     const Duration moved_by_cpu = page_buffers_ == 0 ? work : none;
-    const Duration polled = options_.bus_held_while_sensing ? timing_.page_read + out + moved_by_cpu : none;
+    const Duration polled = options_.bus_held_while_sensing ? medium.page_read + out + moved_by_cpu : none;
 
     for (SimTime start = from;;) {
         const SimTime asked = front_.earliest(start, request);
         const SimTime command = bus.earliest(asked + request, timing_.command + polled);
         const SimTime sense = command + timing_.command;
-        const SimTime sensed = sense + timing_.page_read;
+        const SimTime sensed = sense + medium.page_read;
         const Tail tail = find_tail(bus, buffers, sensed, out, work);
         if (polled != none && tail.out != sensed) {
-            start = tail.out - timing_.page_read - timing_.command - request;
+            start = tail.out - medium.page_read - timing_.command - request;
             continue;
         }
         const SimTime register_free = tail.out + out + moved_by_cpu;
@@ -161,7 +144,7 @@ Scheduler::Reservation Scheduler::read(PlaneId plane, std::uint32_t bytes, SimTi
         if (options_.cache_register) {
             const SimTime held = registers_[lane].earliest(sensed, register_free - sensed);
             if (held != sensed) {
-                start = held - timing_.page_read - timing_.command - request;
+                start = held - medium.page_read - timing_.command - request;
                 continue;
             }
         }
@@ -258,7 +241,7 @@ Scheduler::Reservation Scheduler::program(const Program& what, SimTime from, Sim
     const Duration moved = what.bytes == geometry_.page_bytes() ? whole_page_ : data_transfer(what.bytes);
     const Duration in = (cpu_moves ? work : none) + pages * (timing_.command + moved);
     const Duration allowed = what.host ? none : program_allowance_;
-    const Load load{in, (program_times_.empty() ? timing_.page_program : program_times_[what.page]) + allowed};
+    const Load load{in, what.medium.program_of(what.page) + allowed};
 
     const SimTime data_from = options_.cache_register ? from + before_bus : std::max(from + before_bus, cells_from - in);
     // The front works just in time, so that a buffer is held no longer than need be.
@@ -298,14 +281,14 @@ Scheduler::Reservation Scheduler::program(const Program& what, SimTime from, Sim
     }
 }
 
-Scheduler::Reservation Scheduler::erase(PlaneId plane, SimTime from) {
+Scheduler::Reservation Scheduler::erase(PlaneId plane, const Medium& medium, SimTime from) {
     const ChannelId channel = channel_of(plane);
     const std::size_t lane = lane_of(plane);
     settle_resources(channel, {&lane, 1}, none);
     Calendar& bus = buses_[channel.value()];
     Calendar& cells = cells_[lane];
     const Duration allowed = erase_allowance_;
-    const Duration length = timing_.block_erase + allowed;
+    const Duration length = medium.block_erase + allowed;
     for (SimTime start = from;;) {
         const SimTime command = bus.earliest(start, timing_.command);
         const SimTime pulse = command + timing_.command;

@@ -23,8 +23,7 @@
 #include <vector>
 
 #include "base/calendar.h"
-#include "nand/geometry.h"
-#include "nand/nand_config.h"
+#include "nand/medium.h"
 
 namespace flashlab {
 
@@ -44,21 +43,23 @@ public:
         SimTime bus_out_end;
     };
 
-    Scheduler(const Geometry& geometry, const NandConfig& config);
+    /// `media` lives as long.
+    Scheduler(const Geometry& geometry, const NandConfig& config, const Media& media);
 
     /// `host`: the data go to the host, so they cross its interface.
-    Reservation read(PlaneId plane, std::uint32_t bytes, SimTime from, bool host, PagePart part = PagePart::data);
+    Reservation read(PlaneId plane, const Medium& medium, std::uint32_t bytes, SimTime from, bool host, PagePart part = PagePart::data);
     struct Program {
         std::span<const PlaneId> planes; ///< of one die
         std::uint32_t page;              ///< number in its block of the first page on each plane
         std::uint32_t pages_a_plane;     ///< of one word line
         std::uint32_t bytes;             ///< that are moved of each page
         bool host;
+        const Medium& medium; ///< of its blocks
     };
     /// The cells do not begin before `cells_from`.
     Reservation program(const Program& what, SimTime from, SimTime cells_from);
-    Reservation erase(PlaneId plane, SimTime from);
-    /// Two-plane commands on the pair of planes of which this is the first (scheduler_two_plane.cpp). `bytes`: of each page.
+    Reservation erase(PlaneId plane, const Medium& medium, SimTime from);
+    /// Two-plane commands, in the cells' own mode, on the pair of planes of which this is the first (scheduler_two_plane.cpp). `bytes`: of each page.
     /// Such a read suspends nothing.
     Reservation read_two_plane(PlaneId plane, std::span<const std::uint32_t, 2> bytes, SimTime from, bool host);
     Reservation erase_two_plane(PlaneId plane, SimTime from);
@@ -133,13 +134,13 @@ private:
     Geometry geometry_;
     NandTiming timing_;
     NandOptions options_;
+    const Media& media_;
     Divider planes_per_channel_;
     Divider planes_per_lane_; ///< planes that share one calendar
     std::uint32_t page_buffers_;
     Duration shortest_transfer_;
-    std::vector<Duration> program_times_; ///< by page in its block; empty: page_program for all
-    Duration whole_page_{0};              ///< over the bus
-    Duration erase_allowance_{0};         ///< the time for suspensions
+    Duration whole_page_{0};      ///< over the bus
+    Duration erase_allowance_{0}; ///< the time for suspensions
     Duration program_allowance_{0};
     Duration slip_in_{0}; ///< left free before data that leave a chip, for a command that is not there yet
     SimTime settled_ = sim_start;

@@ -51,8 +51,8 @@ private:
 };
 
 bool Scheduler::copies_runs() const {
-    return !options_.cache_register && !options_.bus_held_while_sensing && windows_.empty() && program_times_.empty() &&
-           timing_.controller_page_read == Duration{0} && timing_.controller_page_program == Duration{0};
+    return !options_.cache_register && !options_.bus_held_while_sensing && windows_.empty() && media_.is_single() &&
+           media_.own_medium().program_times.empty() && timing_.controller_page_read == Duration{0} && timing_.controller_page_program == Duration{0};
 }
 
 /// Copies that need not wait are reserved together: behind all reservations, or in the gaps of another run, whose step is usually the same. A copy

@@ -210,10 +210,10 @@ CopiedRun NandArray::Striped::copy_run(Ppn from, Ppn to, std::uint32_t pages, co
     return run;
 }
 
-NandArray::Striped::Done NandArray::Striped::erase(BlockId block, const Io& io) {
+NandArray::Striped::Done NandArray::Striped::erase(BlockId block, CellType mode, const Io& io) {
     Done all = io.when;
     for (std::uint32_t m = 0; m < width_; ++m) {
-        join(all, chips_.erase(member(block, m), io), geometry_.page_of(block, 0));
+        join(all, chips_.erase(member(block, m), mode, io), geometry_.page_of(block, 0));
         if (!all && all.error().kind == NandErrorKind::host_io) return all;
     }
     return all;
@@ -283,6 +283,12 @@ bool NandArray::Striped::is_factory_bad(BlockId block) const {
         if (chips_.blocks.is_factory_bad(member(block, m))) return true;
     }
     return false;
+}
+
+CellType NandArray::Striped::mode_of(BlockId block) const {
+    CellType least = chips_.blocks.mode(member(block, 0));
+    for (std::uint32_t m = 1; m < width_; ++m) least = std::min(least, chips_.blocks.mode(member(block, m)));
+    return least;
 }
 
 std::uint32_t NandArray::Striped::erase_count(BlockId block) const {

@@ -27,7 +27,7 @@ public:
     Done program(std::span<const PageProgram> pages, const Io& io) override;
     std::expected<CopiedPage, NandError> copy(Ppn from, Ppn to, std::optional<std::uint32_t> scheme_word, const Io& io) override;
     CopiedRun copy_run(Ppn from, Ppn to, std::uint32_t pages, const Io& io) override;
-    Done erase(BlockId block, const Io& io) override;
+    Done erase(BlockId block, CellType mode, const Io& io) override;
     Done read_two_plane(std::span<const PageRead, 2> pages, const Io& io) override;
     Done erase_two_plane(std::span<const BlockId, 2> blocks, const Io& io) override;
     Done mark_bad(BlockId block, SimTime now) override;
@@ -36,6 +36,9 @@ public:
     std::expected<void, NandError> inspect(BlockId block, std::span<PageRecord> to) override;
     [[nodiscard]] bool is_bad(BlockId block) const override;
     [[nodiscard]] bool is_factory_bad(BlockId block) const override;
+    /// Members are erased together; a cut may leave them in two modes. The one with fewer pages counts.
+    [[nodiscard]] CellType mode_of(BlockId block) const override;
+    [[nodiscard]] std::uint32_t pages_in(BlockId block) const override { return chips_.media.of(mode_of(block)).pages; }
     [[nodiscard]] std::uint32_t erase_count(BlockId block) const override;
     [[nodiscard]] std::uint32_t write_pointer(BlockId block) override;
     [[nodiscard]] SimTime plane_free_at(PlaneId plane) const override;

@@ -33,6 +33,8 @@ struct UndoRecord {
     CellState old_state = CellState::erased; ///< program: erased or weak
     std::uint64_t previous_erase = no_index; ///< erase: the block's erase before this one
     std::uint32_t old_erase_count = 0;       ///< erase
+    CellType old_mode = CellType::slc;       ///< erase
+    CellType new_mode = CellType::slc;       ///< erase
     std::vector<PageRecord> old_records{};   ///< erase
     std::vector<std::byte> old_payload{};    ///< program: the payload that an undone erase needs back; empty when none does
 };

@@ -119,19 +119,20 @@ TEST_CASE("data leave a chip a command's time behind the transfer before them, a
     config.geometry.channels = 1;
     config.factory_bad_per_million = 0;
     const Duration command = config.timing.command, sensing = config.timing.page_read;
-    Scheduler scheduler{*Geometry::make(config.geometry), config};
+    const Media media{config};
+    Scheduler scheduler{*Geometry::make(config.geometry), config, media};
     const std::uint32_t page = config.geometry.page_bytes;
     const Duration transfer = scheduler.transfer(page);
     REQUIRE(command > Duration{0});
-    const auto first = scheduler.read(PlaneId{0}, page, sim_start, true);
+    const auto first = scheduler.read(PlaneId{0}, media.own_medium(), page, sim_start, true);
     CHECK(first.bus_out == sim_start + command + sensing);
-    const auto second = scheduler.read(PlaneId{1}, page, sim_start, true); // its command goes behind the first's
+    const auto second = scheduler.read(PlaneId{1}, media.own_medium(), page, sim_start, true); // its command goes behind the first's
     CHECK(second.bus_out == first.bus_out_end + command);
-    const auto third = scheduler.read(PlaneId{0}, page, first.end, true); // its command takes just that gap
+    const auto third = scheduler.read(PlaneId{0}, media.own_medium(), page, first.end, true); // its command takes just that gap
     CHECK(third.bus_in == first.bus_out_end);
     CHECK(third.bus_in_end == second.bus_out);
     CHECK(third.bus_out == third.cells_end);
-    const auto fourth = scheduler.read(PlaneId{1}, page, second.end, true); // sensed when just so much is free behind the third
+    const auto fourth = scheduler.read(PlaneId{1}, media.own_medium(), page, second.end, true); // sensed when just so much is free behind the third
     CHECK(fourth.bus_out == fourth.cells_end);
     CHECK(fourth.bus_out == third.end + command);
     CHECK(scheduler.channel_busy(ChannelId{0}) == 4 * (command + transfer));

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ftl/make_ftl.h"
+#include "tools/drive/config_field.h"
 #include "tools/drive/lifetime.h"
 #include "tools/drive/waf_parts.h"
 #include "tools/log/event_log_schema.h"
@@ -111,6 +112,23 @@ void add_lifetime(Json& out, Device& device, const SampleEvent& totals, const We
             (std::uint64_t{device.ftl().space().mapped_pages} * device.ssd().identify().atomic_unit_bytes + 511) / 512);
 }
 
+/// What blocks are in each mode that an erase can choose.
+Json modes_of(const Media& media) {
+    Json modes{Json::Array{}};
+    for (std::size_t i = 0; i < cell_names.size(); ++i) {
+        const auto mode = static_cast<CellType>(i);
+        if (!media.has(mode)) continue;
+        const Medium& m = media.of(mode);
+        modes.push(Json::object({{"mode", cell_names[i]},
+                                 {"pages_per_block", m.pages},
+                                 {"page_read_ns", static_cast<std::uint64_t>(m.page_read.count())},
+                                 {"page_program_ns", static_cast<std::uint64_t>(m.page_program.count())},
+                                 {"block_erase_ns", static_cast<std::uint64_t>(m.block_erase.count())},
+                                 {"endurance_cycles", m.endurance_cycles}}));
+    }
+    return modes;
+}
+
 } // namespace
 
 Json counters_as_json(const CounterValues& now, const CounterValues& before) {
@@ -158,6 +176,7 @@ Json info_report(Device& device) {
                              {"clean_at_open", device.recovery().was_clean}});
     if (config.dram.write_buffer_bytes != 0) out.add("write_buffer_bytes", config.dram.write_buffer_bytes);
     if (config.dram.pram_buffer_bytes != 0) out.add("pram_write_buffer_bytes", config.dram.pram_buffer_bytes);
+    if (const Media& media = device.array().media(); !media.is_single()) out.add("modes", modes_of(media));
     add_background(out, device);
     return out;
 }

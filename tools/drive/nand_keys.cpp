@@ -7,6 +7,25 @@
 
 namespace flashlab {
 
+/// The keys of a mode of blocks that is not the cells' own.
+#define MODE_KEYS(name, index)                                                                                                                       \
+    ConfigKey{"nand." name "_page_program_ns",                                                                                                       \
+              integer,                                                                                                                               \
+              mkfs,                                                                                                                                  \
+              0,                                                                                                                                     \
+              10 * ns_per_second,                                                                                                                    \
+              "",                                                                                                                                    \
+              "tPROG of blocks whose cells of more bits are used as " name "; 0: the chips do not have this mode.",                                  \
+              FIELD(ssd.nand.modes[index].page_program)},                                                                                            \
+        ConfigKey{"nand." name "_page_read_ns",          integer, mount, 0, 10 * ns_per_second, "", "Their tR; 0: nand.page_read_ns.",               \
+                  FIELD(ssd.nand.modes[index].page_read)},                                                                                           \
+        ConfigKey{"nand." name "_block_erase_ns",          integer, mount, 0, 10 * ns_per_second, "", "Their tBERS; 0: nand.block_erase_ns.",        \
+                  FIELD(ssd.nand.modes[index].block_erase)},                                                                                         \
+        ConfigKey {                                                                                                                                  \
+        "nand." name "_endurance_cycles", integer, mount, 0, 1'000'000'000, "", "Their rated program/erase cycles; 0: nand.endurance_cycles.",       \
+            FIELD(ssd.nand.modes[index].endurance_cycles)                                                                                            \
+    }
+
 std::span<const ConfigKey> nand_keys() {
     constexpr std::uint64_t max_u32 = std::numeric_limits<std::uint32_t>::max();
     constexpr std::uint64_t max_u64 = std::numeric_limits<std::uint64_t>::max();
@@ -86,12 +105,16 @@ std::span<const ConfigKey> nand_keys() {
                   FIELD(ssd.nand.options.bus_held_while_sensing)},
         ConfigKey{"nand.endurance_cycles", integer, mount, 1, 1'000'000'000, "", "Rated program/erase cycles; percent_used is relative to it.",
                   FIELD(ssd.nand.endurance_cycles)},
+        MODE_KEYS("slc", 0),
+        MODE_KEYS("mlc", 1),
+        MODE_KEYS("tlc", 2),
         ConfigKey{"nand.factory_bad_per_million", integer, mkfs, 0, 100'000, "", "Blocks that are bad when new, placed by the seed.",
                   FIELD(ssd.nand.factory_bad_per_million)},
         ConfigKey{"nand.seed", integer, mkfs, 0, max_u64 / 2, "", "What is random about the device follows from it.", FIELD(ssd.nand.seed)},
     };
     return keys;
 }
+#undef MODE_KEYS
 #undef FIELD
 
 } // namespace flashlab
