@@ -9,6 +9,7 @@
 #include "ftl/blocks/separation_policies.h"
 #include "ftl/blocks/victim_policies.h"
 #include "ftl/cache/pram_slots.h"
+#include "ftl/host/arbiter.h"
 #include "nand/pair_backup.h"
 
 namespace flashlab {
@@ -91,6 +92,7 @@ std::vector<const Option*> declared_options() {
     for (const Scheme* scheme : schemes()) add(scheme->options);
     for (const VictimPolicyEntry& policy : victim_policies()) add(policy.options);
     for (const SeparationPolicyEntry& policy : separation_policies()) add(policy.options);
+    for (const ArbiterEntry& arbiter : arbiters()) add(arbiter.options);
     for (const Scheme* scheme : guests()) add(scheme->options);
     return all;
 }
@@ -103,6 +105,16 @@ CounterValues own_counters(const Ftl& ftl) {
 }
 
 namespace {
+
+std::expected<void, std::string> check_arbiter(const HostLinkConfig& link) {
+    if (find_arbiter(link.arbiter) == nullptr)
+        return std::unexpected(fmt::format("unknown host_link.arbiter '{}'; there are: {}", link.arbiter, arbiter_names()));
+    if (link.slots == 0 && link.arbiter != arbiters().front().name)
+        return std::unexpected(fmt::format("host_link.arbiter is {}: with host_link.slots = 0 no command waits, and nothing is left to choose; set "
+                                           "host_link.slots to the commands that the drive works on at once",
+                                           link.arbiter));
+    return {};
+}
 
 /// Without what lies beside the scheme.
 std::expected<FtlPlan, std::string> plan_scheme(const SsdConfig& config, const Geometry& geometry) {
@@ -128,6 +140,7 @@ std::expected<FtlPlan, std::string> plan_scheme(const SsdConfig& config, const G
     if (const std::uint32_t stripe = config.nand.stripe_bytes; stripe != 0 && geometry.page_bytes() % stripe != 0)
         return std::unexpected(fmt::format("nand.stripe_bytes is {}: stripes fill a page of {} bytes; set a divisor of it, or 0 for whole pages",
                                            stripe, geometry.page_bytes()));
+    if (auto known = check_arbiter(config.host_link); !known) return std::unexpected(known.error());
     const auto seen = geometry.striped(config.nand.striping);
     if (!seen) return std::unexpected(seen.error());
     return (*scheme)->plan(config, *seen);

@@ -29,17 +29,7 @@ DeviceErrorKind kind_of(FtlErrorKind kind) {
 /// A request's parts are issued in ascending order.
 enum class Step : std::uint8_t { head, whole, tail };
 
-/// Answers that wait for the link, each with a place of its own on it: no host keeps more requests under way.
-constexpr std::size_t most_on_link = 1024;
-
 Origin origin_of(EventId request, const HostIo& host) { return {Cause::user, request, host.stream, host.queue}; }
-
-Duration shortest_on(const HostLinkConfig& link) {
-    const Duration sector{(static_cast<std::int64_t>(sector_bytes * link.ps_per_byte) + 999) / 1000};
-    const Duration overhead = link.request_overhead;
-    const Duration shortest = overhead == Duration{0} ? sector : sector == Duration{0} ? overhead : std::min(sector, overhead);
-    return std::max(shortest, Duration{1});
-}
 
 } // namespace
 
@@ -82,24 +72,12 @@ Ssd::Ssd(const SsdConfig& config, Ftl& ftl, NandArray& array, Pram* pram, PramRa
     : config_{config}, ftl_{ftl}, array_{array}, pram_{pram}, events_{events}, buffer_{make_buffer(config.dram, ftl, pram, buffer_range)},
       partition_{config.dram.is_partitioned() ? std::make_unique<DramPartition>(config.dram, ftl.mapping_space(), *buffer_, events) : nullptr},
       front_{buffer_ ? static_cast<Ftl&>(*buffer_) : ftl},
-      wear_{config.ftl.wear_threshold == 0 ? nullptr : std::make_unique<WearLeveler>(ftl, array, config.ftl.wear_threshold)},
-      link_{shortest_on(config.host_link), most_on_link}, controller_{std::max(config.host_link.controller_request, Duration{1})},
+      wear_{config.ftl.wear_threshold == 0 ? nullptr : std::make_unique<WearLeveler>(ftl, array, config.ftl.wear_threshold)}, host_{config.host_link},
       scratch_(ftl.logical_page_bytes()) {}
-
-SimTime Ssd::accept(SimTime now, Duration on_link) {
-    last_arrival_ = std::max(last_arrival_, now);
-    const SimTime here = link_.reserve(now, on_link).end;
-    return config_.host_link.controller_request == Duration{0} ? here : controller_.reserve(here, config_.host_link.controller_request).end;
-}
 
 DeviceError Ssd::translate(const FtlError& error) const {
     const std::uint64_t sectors_per_page = ftl_.logical_page_bytes() / sector_bytes;
     return {kind_of(error.kind), Sector{error.lpn.value() * sectors_per_page}, error.done, error.host_errno};
-}
-
-Duration Ssd::transfer(std::uint64_t bytes) const {
-    const auto ps = static_cast<std::int64_t>(bytes) * static_cast<std::int64_t>(config_.host_link.ps_per_byte);
-    return Duration{(ps + 999) / 1000};
 }
 
 bool Ssd::in_range(Sector first, std::uint64_t sectors) const {
@@ -158,8 +136,7 @@ DeviceResult<SimTime> Ssd::read(Sector first, std::uint32_t sectors, std::span<s
     if (!in_range(first, sectors)) return answer(event, std::unexpected(DeviceError{DeviceErrorKind::out_of_range, first, host.when}));
     ensure(to.empty() || to.size() == std::size_t{sectors} * sector_bytes, "a buffer as long as the request");
     count_read(first, sectors);
-    transfer_.begin_read();
-    const Io io{accept(host.when, config_.host_link.request_overhead), origin_of(event.id, host), config_.host_link.pipelined ? &transfer_ : nullptr};
+    const Io io{accept(host.when), origin_of(event.id, host), host_.begin_read()};
     const Split s = split(first, sectors);
     SimTime ready = io.when;
     std::optional<FtlError> error;
@@ -174,41 +151,15 @@ DeviceResult<SimTime> Ssd::read(Sector first, std::uint32_t sectors, std::span<s
     if (s.whole != 0) note(front_.read(s.first_whole, s.whole, part(s.whole_at, std::uint64_t{s.whole} * ftl_.logical_page_bytes()), io));
     if (s.tail) note(front_.read_part(s.tail->lpn, s.tail->offset, s.tail->bytes, part(s.tail->at, s.tail->bytes), io));
     if (error) return answer(event, std::unexpected(translate(*error)));
-    return answer(event, send(ready, std::uint64_t{sectors} * sector_bytes));
+    return answer(event, host_.send(ready, std::uint64_t{sectors} * sector_bytes));
 }
 
-/// A read's data to the host: in one piece once all is there, or, on a pipelined link, each page as it leaves the flash. What was read beyond the
-/// request (a cache's slot) is taken to have come first, what came from DRAM goes with the first page.
-SimTime Ssd::send(SimTime ready, std::uint64_t bytes) {
-    if (!config_.host_link.pipelined || transfer_.out.size() < 2) return link_.reserve(ready, transfer(bytes)).end;
-    std::ranges::sort(transfer_.out, {}, &LinkTransfer::Out::end);
-    std::uint64_t from_flash = 0;
-    for (const auto& out : transfer_.out) from_flash += out.bytes;
-    std::uint64_t surplus = from_flash - std::min(from_flash, bytes);
-    std::uint64_t beside = bytes - std::min(from_flash, bytes);
-    SimTime end = ready;
-    for (const auto& out : transfer_.out) {
-        const std::uint64_t left_out = std::min<std::uint64_t>(surplus, out.bytes);
-        surplus -= left_out;
-        const std::uint64_t sent = out.bytes - left_out + beside;
-        if (sent == 0) continue;
-        beside = 0;
-        end = std::max(end, link_.reserve(out.end, transfer(sent)).end);
-    }
-    return end;
-}
-
-/// When a write may be issued: once all its data are there, or, on a pipelined link, at once, and the array programs no page before its data have
-/// come.
+/// When a write may be issued. A buffer takes whole requests.
 Io Ssd::link_in(const Split& s, SimTime all_there, std::uint64_t bytes, const Origin& origin) {
-    if (!config_.host_link.pipelined || buffer_) return {all_there, origin};
+    if (buffer_) return {all_there, origin};
     const std::uint64_t page = ftl_.logical_page_bytes();
-    const std::uint64_t first_bytes = s.head ? s.head->bytes : std::min(page, bytes);
-    transfer_.begin_write(s.head         ? s.head->lpn
-                          : s.whole != 0 ? s.first_whole
-                                         : s.tail->lpn,
-                          all_there - transfer(bytes) + transfer(first_bytes), transfer(page), all_there);
-    return {transfer_.first_in, origin, &transfer_};
+    const Lpn first = s.head ? s.head->lpn : s.whole != 0 ? s.first_whole : s.tail->lpn;
+    return host_.begin_write({first, s.head ? s.head->bytes : std::min(page, bytes), page, bytes}, all_there, origin);
 }
 
 /// Part of a logical page is read, changed and written whole; empty `from` with `zeros` false writes no payload at all.
@@ -241,8 +192,7 @@ DeviceResult<SimTime> Ssd::write(Sector first, std::uint32_t sectors, std::span<
     ensure(from.empty() || from.size() == std::size_t{sectors} * sector_bytes, "a buffer as long as the request");
     ++counters_.host_writes;
     counters_.host_write_bytes += std::uint64_t{sectors} * sector_bytes;
-    const Duration on_link = config_.host_link.request_overhead + transfer(std::uint64_t{sectors} * sector_bytes);
-    const SimTime start = accept(host.when, on_link);
+    const SimTime start = accept(host.when, std::uint64_t{sectors} * sector_bytes);
     const Split s = split(first, sectors);
     SimTime done = start;
     const Io io = link_in(s, start, std::uint64_t{sectors} * sector_bytes, origin_of(event.id, host));
@@ -275,7 +225,7 @@ DeviceResult<SimTime> Ssd::trim(Sector first, std::uint64_t sectors, HostIo host
     if (!in_range(first, sectors)) return answer(event, std::unexpected(DeviceError{DeviceErrorKind::out_of_range, first, host.when}));
     ++counters_.host_trims;
     counters_.host_trim_bytes += sectors * sector_bytes;
-    const Io io{accept(host.when, config_.host_link.request_overhead), origin_of(event.id, host)};
+    const Io io{accept(host.when), origin_of(event.id, host)};
     const Split s = split(first, sectors);
     SimTime done = io.when;
     const auto zero = [&](const std::optional<Split::Part>& p) -> FtlResult<SimTime> {
@@ -296,7 +246,7 @@ DeviceResult<SimTime> Ssd::trim(Sector first, std::uint64_t sectors, HostIo host
 DeviceResult<SimTime> Ssd::flush(HostIo host) {
     const HostRequestEvent event = arrived(HostOp::flush, Sector{0}, 0, host);
     ++counters_.host_flushes;
-    const SimTime start = accept(host.when, config_.host_link.request_overhead);
+    const SimTime start = accept(host.when);
     const auto done = front_.flush({start, origin_of(event.id, host)});
     if (!done) return answer(event, std::unexpected(translate(done.error())));
     return answer(event, array_.note_durable(*done));
@@ -338,12 +288,11 @@ SimTime Ssd::tick(SimTime now) {
 void Ssd::settle(SimTime now) {
     array_.settle(now);
     if (pram_ != nullptr) pram_->settle(now);
-    link_.settle(now);
-    controller_.settle(now);
+    host_.settle(now);
 }
 
 SimTime Ssd::last_reserved_end() const {
-    const SimTime flash = std::max({array_.last_reserved_end(), link_.free_at(), controller_.free_at()});
+    const SimTime flash = std::max(array_.last_reserved_end(), host_.free_at());
     return pram_ == nullptr ? flash : std::max(flash, pram_->last_reserved_end());
 }
 

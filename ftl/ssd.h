@@ -1,23 +1,22 @@
 /// The solid-state drive: host link + request splitter + optional write buffer in DRAM + one Ftl + NandArray + Pram.
 ///
-/// Idea       Splits sector requests into logical pages (read-modify-write of partial ones), charges the serial host link, numbers and reports
-///            requests.
+/// Idea       Splits sector requests into logical pages (read-modify-write of partial ones), numbers and reports requests. Link and firmware are
+///            the HostInterface's.
 /// Invariant  D1..D3 of block_device.h. Requests are answered once; served = received.
 /// Cost       One link reservation and one Ftl call a request. Without a buffer a write is answered when it is programmed.
 /// Power cut  Keeps nothing of its own: state is the Ftl's, the array's and the PRAM's. Buffered pages are gone, but for a buffer in PRAM; a
 ///            protected buffer is programmed first, by the energy of its capacitors, which completes what is in flight as well. (Killing the
 ///            process is no power cut: then it is lost, too.)
-/// Source     Kang et al. (DUMBO) 3.1, MC1, MC2: one serial host interface before all channels.
 #pragma once
 
 #include <memory>
 
-#include "base/calendar.h"
 #include "ftl/block_device.h"
 #include "ftl/blocks/wear_leveler.h"
 #include "ftl/cache/buffered_ftl.h"
 #include "ftl/cache/dram_partition.h"
 #include "ftl/ftl.h"
+#include "ftl/host/host_interface.h"
 #include "ftl/ssd_config.h"
 #include "nand/nand_array.h"
 #include "pram/pram.h"
@@ -96,13 +95,13 @@ private:
             if (!front_.is_mapped(Lpn{static_cast<std::uint32_t>(l)})) ++counters_.unmapped_reads;
     }
     [[nodiscard]] bool in_range(Sector first, std::uint64_t sectors) const;
-    [[nodiscard]] Duration transfer(std::uint64_t bytes) const;
     [[nodiscard]] DeviceError translate(const FtlError& error) const;
     DeviceResult<SimTime> answer(HostRequestEvent event, DeviceResult<SimTime> result);
-    /// The request has crossed the link, and the controller has understood it.
-    [[nodiscard]] SimTime accept(SimTime now, Duration on_link);
+    [[nodiscard]] SimTime accept(SimTime now, std::uint64_t bytes = 0) {
+        last_arrival_ = std::max(last_arrival_, now);
+        return host_.accept(now, bytes);
+    }
     [[nodiscard]] HostRequestEvent arrived(HostOp op, Sector first, std::uint64_t sectors, const HostIo& host, bool fua = false);
-    [[nodiscard]] SimTime send(SimTime ready, std::uint64_t bytes);
     [[nodiscard]] Io link_in(const Split& s, SimTime all_there, std::uint64_t bytes, const Origin& origin);
     FtlResult<SimTime> write_pages(Lpn first, std::uint32_t pages, std::span<const std::byte> from, WriteDurability durability, const Io& io);
     FtlResult<SimTime> write_part(const PartWrite& w, const Io& io);
@@ -116,9 +115,7 @@ private:
     std::unique_ptr<DramPartition> partition_;
     Ftl& front_; ///< the buffer, or the scheme itself
     std::unique_ptr<WearLeveler> wear_;
-    Calendar link_;
-    Calendar controller_;
-    LinkTransfer transfer_; ///< of the request at hand, on a pipelined link
+    HostInterface host_;
     SimTime last_arrival_ = sim_start;
     SsdCounters counters_;
     SimTime trims_done_ = sim_start; ///< no trim answered so far is durable later, where trims are durable when answered

@@ -24,7 +24,7 @@ struct FtlConfig {
     std::uint32_t wear_threshold = 0;     ///< erases by which a block may lag behind the mean before its data move; 0 = no wear levelling
     bool moving_ring = false;             ///< the ring of checkpoints and journal moves to less worn blocks when wear is levelled; coftl's stays
     std::uint32_t gc_slice_us = 2000;     ///< background copies are issued in slices of at most this much of one plane
-    OptionSet options;                    ///< that a scheme or a policy declares
+    OptionSet options;                    ///< that a scheme, a policy or an arbiter declares
 };
 
 struct HostLinkConfig {
@@ -32,6 +32,9 @@ struct HostLinkConfig {
     Duration request_overhead{1000}; ///< on the link, for each request
     bool pipelined = false;          ///< a page crosses the link while others are still sensed, or wait to be programmed; false: all at once
     Duration controller_request{0};  ///< controller CPU for each request, after the link; serial
+    Duration firmware_latency{0};    ///< until a request is understood, beside others; after the CPU
+    std::uint32_t slots = 0;         ///< commands that are fetched from queues and not yet answered, at most; 0: any number
+    std::string arbiter = "fifo";    ///< whose command takes a free slot: host/arbiters.def
 };
 
 /// The drive's DRAM: write buffer and mapping cache share it, or each has its own size (here and in the scheme's options).

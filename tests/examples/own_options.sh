@@ -72,6 +72,17 @@ done
 refused "windowed.window is a key of ftl.victim = windowed and does nothing with ftl.victim = fifo" \
     "$WITH_EXAMPLES" bench "${full[@]}" --set windowed.window=4 --set ftl.victim=fifo
 
+# The arbiter: the favourite waits for the command that is being served, and no longer.
+has keys "favourite.queue"
+has keys "Only with host_link.arbiter = favourite."
+queued=(--preset tiny --rw randread --io-size 1M --precondition fill:100 --set host_link.slots=1 --set host_link.arbiter=favourite --queue iodepth=16 --queue iodepth=16)
+for queue in 0 1; do
+    "$WITH_EXAMPLES" bench "${queued[@]}" --set favourite.queue=$queue --json > "queue$queue" 2> err || die "$(cat err)"
+done
+waits() { sed 's/.*"queues":\[//' "$1" | grep -o '"waited_us":{"mean":[0-9]*' | sed -n "$2s/.*://p"; } # of its first or second queue
+[[ $(waits queue0 1) -lt $(waits queue0 2) && $(waits queue1 2) -lt $(waits queue1 1) ]] || die "favourite.queue does nothing: $(cat queue0)"
+refused "favourite.queue is a key of host_link.arbiter = favourite and does nothing" "$WITH_EXAMPLES" bench --preset tiny --set favourite.queue=1
+
 # A shared object, in the flashlab that everybody has.
 "$FLASHLAB" info --keys > keys
 lacks keys "last.long_pages"

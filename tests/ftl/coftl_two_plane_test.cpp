@@ -21,7 +21,7 @@ SsdConfig paired(const Shape& shape) {
 }
 
 /// Width 2 on one channel, 4 on two, 2 on each of two, 8 on four: half as many channels as blocks.
-std::vector<Shape> shapes() { return {{1, 2, 0, 1}, {1, 2, 3, 2}, {2, 4, 0, 2}, {2, 2, 4, 1}, {4, 8, 2, 3}}; }
+std::vector<Shape> two_plane_shapes() { return {{1, 2, 0, 1}, {1, 2, 3, 2}, {2, 4, 0, 2}, {2, 2, 4, 1}, {4, 8, 2, 3}}; }
 
 class FailSome final : public NandFaults {
 public:
@@ -38,7 +38,7 @@ private:
 TEST_CASE("the blocks of a set are pairs at one block offset, bad blocks or not, and no block is lost but the partner of a bad one",
           "[ftl][coftl][two-plane]") {
     const std::uint32_t bad = GENERATE(0u, 60'000u);
-    const Shape shape = GENERATE(from_range(shapes()));
+    const Shape shape = GENERATE(from_range(two_plane_shapes()));
     CAPTURE(bad, shape.channels, shape.width);
     SsdConfig config = paired(shape);
     config.nand.geometry.blocks_per_plane = 64;
@@ -76,7 +76,7 @@ TEST_CASE("a set with two-plane commands is programmed, read and erased pair by 
 }
 
 TEST_CASE("coftl with two-plane commands keeps the contract across power cuts, also while it recovers", "[ftl][coftl][two-plane][crash]") {
-    for (const Shape& shape : shapes()) {
+    for (const Shape& shape : two_plane_shapes()) {
         for (std::uint64_t seed = 1; seed <= 2; ++seed) {
             CAPTURE(shape.channels, shape.width, shape.slots, shape.tables);
             cut_often(paired(shape), seed);

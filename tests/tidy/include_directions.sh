@@ -93,6 +93,7 @@ BEGIN {
     allow("ftl", "ftl nand pram base")
     allow_shelf("ftl/blocks", "")
     allow_shelf("ftl/cache", "")
+    allow_shelf("ftl/host", "")
     allow_shelf("ftl/recovery", "ftl/blocks")
     allow_shelf("ftl/schemes", "ftl/blocks ftl/cache ftl/recovery")
     delete allowed["ftl", "ftl/schemes"] # they are known by their list

@@ -109,10 +109,10 @@ std::expected<void, std::string> check_scheme(const DeviceConfig& config, const 
         if (!table) return std::unexpected(table.error());
         for (const auto& key : config_keys())
             if (const auto value = table->at_path(key.name); is_by_hand(*table) && value.is_value())
-                if (auto done = check_key_of_scheme(key.name, config.ssd.ftl); !done)
+                if (auto done = check_key_of_scheme(key.name, config.ssd); !done)
                     return std::unexpected(fmt::format("{}: {}", place(*sources.file, value.node()->source()), done.error()));
     }
-    return check_settings_of_scheme(sources.settings, config.ssd.ftl);
+    return check_settings_of_scheme(sources.settings, config.ssd);
 }
 
 /// Where no source names the victim policy, it is the one that suits the separation. A device.toml names all keys.

@@ -10,6 +10,7 @@
 
 #include "base/crc32c.h"
 #include "ftl/blocks/victim_policies.h"
+#include "ftl/host/arbiter.h"
 #include "ftl/make_ftl.h"
 #include "tools/drive/config_field.h"
 #include "tools/drive/nand_keys.h"
@@ -34,6 +35,7 @@ std::string victim_names() {
 }
 const std::string victim_help =
     fmt::format("Which full block is collected: {}. Where it is left out and ftl.separation is frequency: cost-benefit.", victim_names());
+const std::string arbiter_help = fmt::format("Whose queue's command takes a free slot: {}.", arbiter_names());
 
 /// Of all drives. The keys of the flash (tools/drive/nand_keys.h) and what schemes and policies declare come to it in config_keys().
 const std::array common_keys{
@@ -85,6 +87,12 @@ const std::array common_keys{
               FIELD(ssd.host_link.pipelined)},
     ConfigKey{"host_link.controller_request_ns", integer, mount, 0, ns_per_second, "", "Controller CPU for each request, one after the other.",
               FIELD(ssd.host_link.controller_request)},
+    ConfigKey{"host_link.firmware_latency_ns", integer, mount, 0, ns_per_second, "",
+              "Until the firmware has understood a request, beside other requests: it delays each and limits no rate.",
+              FIELD(ssd.host_link.firmware_latency)},
+    ConfigKey{"host_link.slots", integer, mount, 0, 65536, "",
+              "Commands of a host with several queues that the drive works on at once; 0: all. A mount has one queue.", FIELD(ssd.host_link.slots)},
+    ConfigKey{"host_link.arbiter", text, mount, 0, 0, "", arbiter_help, FIELD(ssd.host_link.arbiter)},
 
     ConfigKey{"dram.size", size, mount, 0, std::uint64_t{1} << 40, "",
               "DRAM of the drive, for write buffer and maps together; 0: each as large as its own key says.", FIELD(ssd.dram.size_bytes)},
@@ -180,7 +188,7 @@ std::string_view when_of(const ConfigKey& key) {
 /// As the tables of keys say it: device.toml knows its scheme, a table does not.
 std::string meaning_of(const ConfigKey& key) {
     const auto owners = schemes_of_key(key.name);
-    if (const std::string policy = policy_of_key(key.name); !policy.empty()) return fmt::format("{} Only with {}.", key.help, policy);
+    if (const std::string policy = policies_of_key(key.name); !policy.empty()) return fmt::format("{} Only with {}.", key.help, policy);
     return owners.empty() ? std::string{key.help} : fmt::format("{} Only with {}.", key.help, fmt::join(owners, ", "));
 }
 std::string allowed_of(const ConfigKey& key) {

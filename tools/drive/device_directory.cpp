@@ -204,7 +204,7 @@ std::expected<DeviceConfig, std::string> DeviceDirectory::effective_config(const
     if (!config) return config;
     if (auto done = apply_environment(*config, options.environment, true); !done) return std::unexpected(done.error());
     if (auto done = apply_settings(*config, options.settings, true); !done) return std::unexpected(done.error());
-    if (auto done = check_settings_of_scheme(options.settings, config->ssd.ftl); !done) return std::unexpected(done.error());
+    if (auto done = check_settings_of_scheme(options.settings, config->ssd); !done) return std::unexpected(done.error());
     return config;
 }
 

@@ -23,10 +23,10 @@ namespace flashlab {
 /// The schemes that read the key, in the order of the list; empty: all of them do.
 [[nodiscard]] std::vector<std::string_view> schemes_of_key(std::string_view key);
 /// "ftl.victim = windowed", where that policy declares the key; empty: no policy does.
-[[nodiscard]] std::string policy_of_key(std::string_view key);
+[[nodiscard]] std::string policies_of_key(std::string_view key);
 /// "coftl.cache_bytes is a key of coftl and does nothing with ftl.scheme = hftl ...". A scheme that there is not is another check's.
-[[nodiscard]] std::expected<void, std::string> check_key_of_scheme(std::string_view key, const FtlConfig& ftl);
+[[nodiscard]] std::expected<void, std::string> check_key_of_scheme(std::string_view key, const SsdConfig& drive);
 /// The same of each KEY=VALUE.
-[[nodiscard]] std::expected<void, std::string> check_settings_of_scheme(std::span<const std::string> settings, const FtlConfig& ftl);
+[[nodiscard]] std::expected<void, std::string> check_settings_of_scheme(std::span<const std::string> settings, const SsdConfig& drive);
 
 } // namespace flashlab

@@ -9,6 +9,7 @@
 
 #include "tools/host/interruption.h"
 #include "tools/run/payload_stamp.h"
+#include "tools/run/request_server.h"
 
 namespace flashlab {
 namespace {
@@ -38,19 +39,6 @@ private:
     bool begun_ = false;
 };
 
-void count(RunTally& tally, TraceOp op, Duration latency) {
-    tally.all.add(latency);
-    if (op == TraceOp::read) {
-        ++tally.reads;
-        tally.read.add(latency);
-    } else if (op == TraceOp::write) {
-        ++tally.writes;
-        tally.write.add(latency);
-    } else {
-        ++(op == TraceOp::trim ? tally.trims : tally.flushes);
-    }
-}
-
 /// All pieces of a request arrive together. The request is answered with the last of them.
 struct SectorsTarget {
     DeviceClock clock;
@@ -60,14 +48,14 @@ struct SectorsTarget {
     Written written;
 
     std::expected<SimTime, std::string> issue(const TraceRequest& request, SimTime now) {
-        if (request.op == TraceOp::flush) return told(disk.flush(now));
+        if (request.op == TraceOp::flush) return told(disk.flush({now, no_stream, QueueId{request.queue}}));
         const auto pieces = fit.place(request);
         if (!pieces) return std::unexpected(pieces.error());
         SimTime done = now;
         std::uint32_t number = 0;
         for (const AddressPiece& piece : **pieces) {
             if ((*pieces)->size() > 1) ++number;
-            const auto answered = issue_piece(request.op, piece, {now, no_stream, first_queue, number});
+            const auto answered = issue_piece(request.op, piece, {now, no_stream, QueueId{request.queue}, number});
             if (!answered) return answered;
             done = std::max(done, *answered);
         }
@@ -96,27 +84,19 @@ struct SectorsTarget {
     }
 };
 
-/// A caller with a watch reports the part of the run that was done. For any other caller a part is worth nothing.
-std::expected<RunTally, std::string> ended_by_signal(RunTally& tally, const RunWatch& watch) {
-    if (watch.every == 0) return std::unexpected(std::string{"interrupted"});
-    return std::move(tally);
-}
-
 } // namespace
 
 std::expected<RunTally, std::string> run_requests(const RunTarget& target, const NextRequest& next, const ReplaySpeed& speed, SimTime begin,
                                                   const RunWatch& watch) {
-    RunTally tally;
-    tally.begin = tally.end = begin;
+    RequestServer server{target, watch, begin};
     Completions in_flight;
     SimTime now = begin;
     TraceRequest request;
-    bool begins = false; ///< counting begins with the next request, not with the last answer before it
-    for (std::uint64_t until_look = watch.every;;) {
-        if (Interruption::came()) return ended_by_signal(tally, watch);
+    for (;;) {
+        if (Interruption::came()) return server.ended_by_signal();
         const auto more = next(request);
-        if (!more) return Interruption::came() ? ended_by_signal(tally, watch) : std::unexpected(more.error());
-        if (!*more) return tally;
+        if (!more) return Interruption::came() ? server.ended_by_signal() : std::unexpected(more.error());
+        if (!*more) return std::move(server.tally);
         if (speed.depth == 0) {
             const double since = std::min(static_cast<double>(request.time_ns) / speed.factor, latest_ns);
             now = std::max(now, begin + Duration{speed.factor == 1 ? static_cast<std::int64_t>(request.time_ns) : static_cast<std::int64_t>(since)});
@@ -124,30 +104,10 @@ std::expected<RunTally, std::string> run_requests(const RunTarget& target, const
             now = std::max(now, in_flight.top());
             in_flight.pop();
         }
-        if (begins) {
-            tally.begin = tally.end = now;
-            if (watch.counts_from) watch.counts_from(now);
-        }
-        begins = false;
-        target.pass(now);
-        const auto done = target.issue(request, now);
-        if (!done) return std::unexpected(fmt::format("request {}: {}", tally.answered() + 1, done.error()));
-        target.work_at(*done);
+        const auto done = server.serve(request, now, now);
+        if (!done) return std::unexpected(done.error());
         if (speed.depth != 0) in_flight.push(*done);
-        tally.end = std::max(tally.end, *done);
-        count(tally, request.op, *done - now);
-        if (watch.every == 0 || --until_look != 0) continue;
-        until_look = watch.every;
-        const RunStep step = watch.look(tally);
-        if (step == RunStep::stop) return tally;
-        if (step == RunStep::count_from_here) {
-            const SimTime here = tally.end;
-            const std::uint64_t answered = tally.answered();
-            tally = RunTally{};
-            tally.before = answered;
-            tally.begin = tally.end = here;
-            begins = true;
-        }
+        if (!server.goes_on()) return std::move(server.tally);
     }
 }
 

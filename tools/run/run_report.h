@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "ftl/counters.h"
 #include "tools/drive/device.h"
@@ -15,11 +16,18 @@
 
 namespace flashlab {
 
+/// Of one submission queue.
+struct QueueTally {
+    LatencyRecorder read, others; ///< from the submission on
+    LatencyRecorder waited;       ///< until it was fetched
+};
+
 struct RunTally {
     std::uint64_t reads = 0, writes = 0, trims = 0, flushes = 0;
     std::uint64_t before = 0; ///< requests answered before the count began, in a warm-up
     LatencyRecorder all, read, write;
     SimTime begin = sim_start, end = sim_start;
+    std::vector<QueueTally> queues{}; ///< none: a run without queues
     [[nodiscard]] std::uint64_t requests() const { return reads + writes + trims + flushes; }
     [[nodiscard]] std::uint64_t answered() const { return before + requests(); }
 };

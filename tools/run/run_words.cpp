@@ -59,6 +59,19 @@ std::string latencies(const Json& us) {
     return us["p50"].is_null() ? "" : "\n" + table.to_text();
 }
 
+std::string queues(const Json& of) {
+    if (of.items().empty()) return "";
+    Table table{{"  queue", "priority", "load", "requests", "a second", "waits p50", "p99", "reads p50", "p99", "writes p50", "p99"}};
+    for (const Json& q : of.items()) {
+        std::vector<std::string> row{"  " + q["queue"].dump(), q["priority"].text(), q["rw"].text(), q["requests"].dump(),
+                                     fmt::format("{:.0f}", q["iops"].real())};
+        for (const char* key : {"waited_us", "read_us", "write_us"})
+            for (const char* at : {"p50", "p99"}) row.push_back(q[key][at].is_null() ? "-" : human_micros(q[key][at].real()));
+        table.add(std::move(row));
+    }
+    return "\nqueues of the host; latencies count from the submission\n" + table.to_text();
+}
+
 std::string conclusions(const Json& r) {
     std::string text = fmt::format("{} on {} answered {} requests in {:.4g} s of simulated time, {:.0f} a second.\n", r["ftl"].text(),
                                    r["preset"].text(), r["requests"].dump(), r["sim_seconds"].real(), r["iops"].real());
@@ -98,7 +111,7 @@ std::string shown_run(OutputFormat format, const Json& r) {
                {"host_write_bytes", "written"},
                {"unmapped_reads", "read where nothing is written?"}});
     add_group(text, "speed", r, {{"sim_seconds", "simulated time"}, {"iops", "requests"}, {"read_mb_s", "read?"}, {"write_mb_s", "written?"}});
-    text += latencies(r["latency_us"]);
+    text += latencies(r["latency_us"]) + queues(r["queues"]);
     add_group(text, "flash", r,
               {{"nand_read_pages", "read"},
                {"nand_program_pages", "programmed"},

@@ -18,6 +18,7 @@ struct TraceRequest {
     std::uint64_t bytes = 0;
     std::uint32_t device = 0; ///< each device is an address space of its own
     TraceOp op = TraceOp::read;
+    std::uint16_t queue = 0; ///< submission queue of the host
     friend bool operator==(const TraceRequest&, const TraceRequest&) = default;
 };
 

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/random.h"
 #include "tools/cli/command_options.h"
@@ -17,6 +19,7 @@
 #include "tools/host/interruption.h"
 #include "tools/live/live_mount.h"
 #include "tools/run/device_choice.h"
+#include "tools/run/queue_run.h"
 #include "tools/run/run_monitor.h"
 #include "tools/run/run_words.h"
 #include "tools/text/sizes.h"
@@ -31,12 +34,68 @@ struct BenchOptions {
     std::string level = "device", rw = "randwrite", random_distribution = "uniform";
     std::uint64_t block_bytes = 4096, io_bytes = std::uint64_t{64} << 20;
     std::uint32_t iodepth = 1, rwmixread = 50;
+    std::vector<std::string> queues; ///< --queue as given
+    QueuePriority priority = QueuePriority::medium;
     std::string precondition, warm_up;
     bool until_steady = false;
     bool top = false; ///< the live view while it runs
     std::uint64_t seed = 1;
     OutputFormat format = OutputFormat::table;
 };
+
+const std::vector<std::string> patterns{"read", "write", "randread", "randwrite", "randrw", "rw"};
+
+std::expected<std::uint64_t, std::string> number_in(std::string_view value, std::uint64_t least, std::uint64_t most) {
+    const auto number = parse_size(value);
+    if (!number) return number;
+    if (*number < least || *number > most) return std::unexpected(fmt::format("allowed: {} to {}", least, most));
+    return number;
+}
+
+/// One KEY=VALUE of --queue.
+std::expected<void, std::string> set_of_queue(BenchOptions& o, std::string_view key, const std::string& value) {
+    const auto put = [&](auto& to, std::uint64_t least, std::uint64_t most) -> std::expected<void, std::string> {
+        const auto number = number_in(value, least, most);
+        if (!number) return std::unexpected(number.error());
+        to = static_cast<std::remove_cvref_t<decltype(to)>>(*number);
+        return {};
+    };
+    if (key == "bs") return put(o.block_bytes, sector_bytes, std::uint64_t{1} << 32);
+    if (key == "io-size") return put(o.io_bytes, sector_bytes, std::uint64_t{1} << 60);
+    if (key == "iodepth") return put(o.iodepth, 1, 65536);
+    if (key == "rwmixread") return put(o.rwmixread, 0, 100);
+    if (key == "rw") {
+        if (std::ranges::find(patterns, value) == patterns.end()) return std::unexpected(fmt::format("allowed: {}", fmt::join(patterns, ", ")));
+        o.rw = value;
+        return {};
+    }
+    if (key != "priority") return std::unexpected(std::string{"known are rw, bs, io-size, iodepth, rwmixread and priority"});
+    const auto named = std::ranges::find(queue_priority_names, value);
+    if (named == std::end(queue_priority_names)) return std::unexpected(fmt::format("allowed: {}", fmt::join(queue_priority_names, ", ")));
+    o.priority = static_cast<QueuePriority>(named - std::begin(queue_priority_names));
+    return {};
+}
+
+/// Each queue's load: what --queue does not say is as without it; each has a seed of its own.
+std::expected<std::vector<BenchOptions>, std::string> loads_of_queues(const BenchOptions& o) {
+    std::vector<BenchOptions> loads;
+    for (const std::string& text : o.queues) {
+        BenchOptions load = o;
+        load.seed = o.seed + loads.size();
+        std::string_view rest = text;
+        while (!rest.empty()) {
+            const std::string_view setting = rest.substr(0, rest.find(','));
+            rest.remove_prefix(std::min(rest.size(), setting.size() + 1));
+            const auto equals = setting.find('=');
+            const auto done = equals == setting.npos ? std::unexpected(std::string{"KEY=VALUE is wanted"})
+                                                     : set_of_queue(load, setting.substr(0, equals), std::string{setting.substr(equals + 1)});
+            if (!done) return std::unexpected(fmt::format("--queue {}: {}: {}", text, setting, done.error()));
+        }
+        if (load.io_bytes < load.block_bytes) return std::unexpected(fmt::format("--queue {}: io-size holds no request of bs", text));
+        loads.push_back(std::move(load));
+    }
+    return loads;
+}
 
 std::uint32_t read_percent(const BenchOptions& o) {
     return o.rw == "read" || o.rw == "randread" ? 100 : o.rw == "write" || o.rw == "randwrite" ? 0 : o.rwmixread;
@@ -62,6 +121,7 @@ NextRequest load_of(const BenchOptions& o, const DistributionSpec& distribution,
 
 struct Plan {
     DistributionSpec distribution;
+    std::vector<BenchOptions> queues;
     Precondition precondition;
     RunMeasure measure;
 };
@@ -106,6 +166,16 @@ RunViewSubject subject_of(const BenchOptions& o, Device& device, SimTime begin) 
         .command = "bench", .device = device, .begin = begin, .depth = o.iodepth, .requests = o.io_bytes / std::max<std::uint64_t>(1, o.block_bytes)};
 }
 
+/// One queue after the other on the command line, all at once on the drive.
+std::expected<RunTally, std::string> run_queued(const Plan& plan, const RunSpace& space, AddressFit& fit, RunView& view, SimTime begin,
+                                                const RunWatch& watch) {
+    std::vector<QueueLoad> loads;
+    for (const BenchOptions& queue : plan.queues)
+        loads.push_back({counted(view, load_of(queue, plan.distribution, space.bytes())), queue.iodepth, queue.priority});
+    HostQueues queues = host_queues(space.device->config().ssd, loads);
+    return run_queues(sectors_target(*space.device, *space.disk, fit, space.payload), loads, queues, begin, watch);
+}
+
 std::expected<Run, std::string> run_device(const BenchOptions& o, const Plan& plan, RunDevice& on) {
     const auto space = on.sectors();
     if (!space) return std::unexpected(space.error());
@@ -119,7 +189,9 @@ std::expected<Run, std::string> run_device(const BenchOptions& o, const Plan& pl
     RunMonitor monitor{on, plan.measure, speed, *ready};
     const auto wall_begin = WallClock::now();
     RunView view{subject_of(o, on.device(), *ready), o.top};
-    auto tally = replay(*space, counted(view, load_of(o, plan.distribution, space->bytes())), fit, speed, *ready, view.over(monitor.watch()));
+    const RunWatch watch = view.over(monitor.watch());
+    auto tally = plan.queues.empty() ? replay(*space, counted(view, load_of(o, plan.distribution, space->bytes())), fit, speed, *ready, watch)
+                                     : run_queued(plan, *space, fit, view, *ready, watch);
     if (!tally) return std::unexpected(tally.error());
     return finished(monitor, std::move(*tally), wall_begin);
 }
@@ -155,6 +227,24 @@ std::expected<Run, std::string> run_file_system(const BenchOptions& o, const Pla
     return finished(monitor, std::move(*tally), wall_begin);
 }
 
+Json queues_report(const std::vector<BenchOptions>& queues, const RunTally& tally) {
+    Json out{Json::Array{}};
+    const double seconds = static_cast<double>((tally.end - tally.begin).count()) / 1e9;
+    for (std::size_t q = 0; q < queues.size(); ++q) {
+        const QueueTally& of = tally.queues[q];
+        const std::uint64_t requests = of.read.count() + of.others.count();
+        out.push(Json::object({{"queue", q},
+                               {"priority", queue_priority_names[static_cast<std::size_t>(queues[q].priority)]},
+                               {"rw", queues[q].rw},
+                               {"requests", requests},
+                               {"iops", seconds > 0 ? static_cast<double>(requests) / seconds : 0.0},
+                               {"waited_us", of.waited.to_json()},
+                               {"read_us", of.read.to_json()},
+                               {"write_us", of.others.to_json()}}));
+    }
+    return out;
+}
+
 int run_bench(const BenchOptions& o) {
     const bool with_fs = o.level == "fs";
     if (o.block_bytes == 0 || o.io_bytes < o.block_bytes)
@@ -172,12 +262,15 @@ int run_bench(const BenchOptions& o) {
         return complain(fmt::format("bench: --random-distribution {}: --rw {} goes in order; it is of randread, randwrite and randrw",
                                     o.random_distribution, o.rw),
                         exit_usage);
+    const auto loads = loads_of_queues(o);
+    if (!loads) return complain("bench: " + loads.error(), exit_usage);
+    if (with_fs && !loads->empty()) return complain("bench: --queue: a file system has one queue to its drive: not with --level fs", exit_usage);
     DeviceChoice choice = o.device;
     if (o.level == "ftl") {
         if (choice.directory)
             return complain("bench: --level ftl leaves out host link and write buffer: it wants a device in memory, not --device", exit_usage);
         constexpr std::array ftl_alone{"host_link.ps_per_byte=0", "host_link.request_overhead_ns=1", "host_link.controller_request_ns=0",
-                                       "dram.write_buffer_bytes=0"};
+                                       "host_link.firmware_latency_ns=0", "dram.write_buffer_bytes=0"};
         for (const char* setting : ftl_alone) {
             const std::string key = std::string{setting}.substr(0, std::string{setting}.find('='));
             if (std::ranges::any_of(choice.settings, [&](const std::string& given) { return given.starts_with(key + "=") && given != setting; }))
@@ -197,14 +290,16 @@ int run_bench(const BenchOptions& o) {
         return complain("bench: --level ftl leaves out the write buffer, which dram.size shares with the maps: set the maps' own size instead "
                         "(ftl.mapping_cache_bytes, …)",
                         exit_usage);
-    if (!with_fs)
-        if (const auto good = check_block(o, (*on)->device()); !good) return complain("bench: " + good.error(), exit_usage);
-    const Plan plan{*distribution, *before, *measure};
+    const Plan plan{*distribution, *loads, *before, *measure};
+    for (const BenchOptions& load : plan.queues.empty() ? std::vector{o} : plan.queues)
+        if (const auto good = with_fs ? std::expected<void, std::string>{} : check_block(load, (*on)->device()); !good)
+            return complain("bench: " + good.error(), exit_usage);
     const auto run = with_fs ? run_file_system(o, plan, **on) : run_device(o, plan, **on);
     if (!run) return complain(fmt::format("bench: {}", run.error()));
-    Json result = report_run({fmt::format("bench:{}:{}:{}:{}", o.level, o.rw, o.block_bytes, o.iodepth), o.seed, run->wall}, (*on)->device(),
-                             run->before, run->tally);
+    const std::string load = o.queues.empty() ? fmt::format("{}:{}:{}", o.rw, o.block_bytes, o.iodepth) : fmt::format("{}", fmt::join(o.queues, ";"));
+    Json result = report_run({fmt::format("bench:{}:{}", o.level, load), o.seed, run->wall}, (*on)->device(), run->before, run->tally);
     for (const auto& [key, value] : run->steady.members()) result.add(key, value);
+    if (!plan.queues.empty()) result.add("queues", queues_report(plan.queues, run->tally));
     if (const auto warning = warning_on_reads((*on)->device(), run->before, run->tally)) complain("bench: warning: " + *warning);
     const auto closed = (*on)->close(run->tally.end);
     fmt::print("{}", shown_run(o.format, result));
@@ -222,7 +317,7 @@ void add_bench(CLI::App& app, Action& action) {
         ->check(CLI::IsMember({"device", "ftl", "fs"}))
         ->capture_default_str();
     c.add_option("--rw", o.rw, "Reads or writes, in order or at random; rw and randrw mix them")
-        ->check(CLI::IsMember({"read", "write", "randread", "randwrite", "randrw", "rw"}))
+        ->check(CLI::IsMember(patterns))
         ->capture_default_str();
     add_size(c, "--bs", o.block_bytes, "Bytes of a request; 4k");
     add_size(c, "--io-size", o.io_bytes, "Bytes to transfer; 64M");
@@ -231,6 +326,10 @@ void add_bench(CLI::App& app, Action& action) {
     c.add_option("--random-distribution", o.random_distribution,
                  "Of randread, randwrite, randrw: uniform, zipf:THETA, pareto:H, hotspot:SHARE,PROBABILITY")
         ->capture_default_str();
+    c.add_option("--queue", o.queues,
+                 "A submission queue with a load of its own, as rw=randread,bs=4k,iodepth=1,io-size=16M,rwmixread=70,priority=urgent; once for "
+                 "each queue. host_link.slots and host_link.arbiter say who is fetched")
+        ->allow_extra_args(false);
     add_measure(c, o);
     c.add_option("--seed", o.seed, "Seed of the addresses")->capture_default_str();
     add_device_choice(c, o.device, "1G");
