@@ -1,5 +1,6 @@
 #include "tools/run/queue_run.h"
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <optional>
@@ -55,6 +56,7 @@ private:
 };
 
 void count(QueueTally& queue, TraceOp op, const HostQueues::Fetch& fetch, SimTime done) {
+    queue.end = std::max(queue.end, done);
     queue.waited.add(fetch.at - fetch.submitted);
     (op == TraceOp::read ? queue.read : queue.others).add(done - fetch.submitted);
 }

@@ -20,6 +20,7 @@ namespace flashlab {
 struct QueueTally {
     LatencyRecorder read, others; ///< from the submission on
     LatencyRecorder waited;       ///< until it was fetched
+    SimTime end = sim_start;      ///< the last answer: other queues may have more to do
 };
 
 struct RunTally {

@@ -10,5 +10,7 @@
 namespace flashlab {
 
 [[nodiscard]] std::string printable(std::string text);
+/// A cell of a table, or a line: newline and tab are '?', too.
+[[nodiscard]] std::string printable_line(std::string text);
 
 } // namespace flashlab

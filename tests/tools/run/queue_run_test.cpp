@@ -42,6 +42,7 @@ TEST_CASE("two queues of one command share one slot: each waits as long as it is
     REQUIRE(tally.has_value());
     CHECK(tally->requests() == 20);
     CHECK(tally->end == sim_start + 20 * service);
+    CHECK(tally->queues[0].end == sim_start + 19 * service);
     for (std::size_t i = 0; i < order.size(); ++i) CHECK(order[i] == i % 2);
     for (const QueueTally& queue : tally->queues) {
         CHECK(queue.read.count() == 10);

@@ -229,9 +229,9 @@ std::expected<Run, std::string> run_file_system(const BenchOptions& o, const Pla
 
 Json queues_report(const std::vector<BenchOptions>& queues, const RunTally& tally) {
     Json out{Json::Array{}};
-    const double seconds = static_cast<double>((tally.end - tally.begin).count()) / 1e9;
     for (std::size_t q = 0; q < queues.size(); ++q) {
         const QueueTally& of = tally.queues[q];
+        const double seconds = static_cast<double>((of.end - tally.begin).count()) / 1e9; // until its own last answer
         const std::uint64_t requests = of.read.count() + of.others.count();
         out.push(Json::object({{"queue", q},
                                {"priority", queue_priority_names[static_cast<std::size_t>(queues[q].priority)]},

@@ -22,6 +22,7 @@
 #include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
 #include "tools/live/live_mount.h"
+#include "tools/text/printable.h"
 #include "tools/text/table.h"
 
 namespace flashlab {
@@ -102,13 +103,6 @@ int show_config(const std::string& target, OutputFormat format) {
     return exit_done;
 }
 
-/// Details quote names out of the device, which may hold anything: a terminal gets no control characters.
-std::string printable(std::string text) {
-    std::ranges::replace_if(
-        text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
-    return text;
-}
-
 std::string what_was_read(const CheckedDevice& checked, bool asked) {
     if (!asked) return fmt::format("read the OOB of {} written pages, not their data (--data reads those)", checked.oob_pages);
     return fmt::format("read the OOB of {} written pages and the data of {} pages of files{}", checked.oob_pages, checked.data_pages,
@@ -133,7 +127,7 @@ int mend(const FsckOptions& o, const Json& problems, int otherwise) {
     }
     if (!repair) return complain(fmt::format("fsck: {}: it cannot be mended, and was left as it is: {}", o.directory, repair.error()), otherwise);
     if (o.format != OutputFormat::table) return fsck_corrected;
-    for (const LostPart& part : repair->lost) fmt::print("{}\n", printable(fmt::format("lost: {}: {}", part.path, part.what)));
+    for (const LostPart& part : repair->lost) fmt::print("{}\n", printable_line(fmt::format("lost: {}: {}", part.path, part.what)));
     if (repair->is_in_place)
         fmt::print("{}: repaired in place: {} flipped bits were turned back, every page reads, {} parts are lost; the images as they were are the "
                    "snapshot {}\n",
@@ -250,7 +244,7 @@ int run_fsck(const FsckOptions& o) {
         fmt::print("{}", found_as_data(o.format, checked));
     } else {
         for (const auto& p : problems.items())
-            fmt::print("{}\n", printable(fmt::format("{}: {}: {}", p["kind"].text(), p["where"].text(), p["detail"].text())));
+            fmt::print("{}\n", printable_line(fmt::format("{}: {}: {}", p["kind"].text(), p["where"].text(), p["detail"].text())));
         if (!o.quiet && damage.empty() && opened && *opened != nullptr) fmt::print("{}: {}\n", o.directory, what_was_read(checked, o.data));
         if (clean && !o.quiet)
             fmt::print("{}: clean{}\n", o.directory,

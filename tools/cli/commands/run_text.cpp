@@ -5,18 +5,12 @@
 #include <fmt/format.h>
 
 #include "tools/run/run_words.h"
+#include "tools/text/printable.h"
 #include "tools/text/sizes.h"
 
 namespace flashlab {
 
 namespace {
-
-/// Programs choose names, and a terminal must not obey them.
-std::string printable(std::string text) {
-    std::ranges::replace_if(
-        text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
-    return text;
-}
 
 std::string size_of(const Json& bytes) { return human_size(bytes.number()); }
 std::string ratio_of(const Json& ratio) { return ratio.is_number() ? fmt::format("{:.2f}", ratio.real()) : "-"; }
@@ -47,7 +41,7 @@ std::string users_of(const Json& rows, const char* name, std::size_t most) {
         const Json& row = rows.items()[i];
         if (row[name].text() == start_of_program) continue;
         const Json& cause = row["nand_write_bytes_by_cause"];
-        table.add({printable(row[name].text()), size_of(row["write_bytes"]), size_of(row["host_write_bytes"]), size_of(row["nand_write_bytes"]),
+        table.add({printable_line(row[name].text()), size_of(row["write_bytes"]), size_of(row["host_write_bytes"]), size_of(row["nand_write_bytes"]),
                    human_size(row["nand_write_bytes"].number() - cause["user"].number()), row["syncs"].dump()});
     }
     std::string text = table.to_text();
@@ -60,7 +54,7 @@ std::string syncs_of(const Json& rows, std::size_t most) {
     Table table{{"process", "path", "calls", "mean_us", "max_us"}};
     for (std::size_t i = 0; i < std::min(most, rows.items().size()); ++i) {
         const Json& row = rows.items()[i];
-        table.add({printable(row["process"].text()), printable(row["path"].text()), row["calls"].dump(), micros_of(row["mean_us"]),
+        table.add({printable_line(row["process"].text()), printable_line(row["path"].text()), row["calls"].dump(), micros_of(row["mean_us"]),
                    micros_of(row["max_us"])});
     }
     return table.to_text();
@@ -84,8 +78,8 @@ std::string blame_of(const Json& slow, std::size_t most) {
     Table users{{"process", "path", "request", "requests", "mean_us", "max_us", "mostly"}};
     const auto& rows = slow["by_user"].items();
     for (std::size_t i = 0; i < std::min(most, rows.size()); ++i)
-        users.add({printable(rows[i]["process"].text()), printable(rows[i]["path"].text()), rows[i]["op"].text(), rows[i]["requests"].dump(),
-                   micros_of(rows[i]["mean_us"]), micros_of(rows[i]["max_us"]),
+        users.add({printable_line(rows[i]["process"].text()), printable_line(rows[i]["path"].text()), rows[i]["op"].text(),
+                   rows[i]["requests"].dump(), micros_of(rows[i]["mean_us"]), micros_of(rows[i]["max_us"]),
                    fmt::format("{} {:.0f} %", rows[i]["mostly"].text(), 100 * rows[i]["mostly_share"].real())});
     return fmt::format("the slowest {} of {} requests to the drive took {} us and more. What they waited for{}:\n{}\n{}", slow["slowest"].dump(),
                        slow["requests"].dump(), micros_of(slow["least_us"]),
