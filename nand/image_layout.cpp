@@ -150,10 +150,11 @@ bool decode_block_record(std::span<const std::byte, ImageLayout::block_record_by
     record.erase_count = reader.u32();
     record.grown_bad = (reader.u8() & grown_bad_flag) != 0;
     const std::uint8_t mode = reader.u8();
-    if (mode != 0) record.mode = static_cast<CellType>(mode - 1);
+    const bool is_known = mode <= std::to_underlying(CellType::qlc) + 1;
+    if (is_known && mode != 0) record.mode = static_cast<CellType>(mode - 1);
     (void)reader.bytes(6);
     const std::uint32_t expected = block_crc(reader.consumed());
-    return reader.u32() == expected && mode <= std::to_underlying(CellType::qlc) + 1;
+    return reader.u32() == expected && is_known;
 }
 
 } // namespace flashlab
