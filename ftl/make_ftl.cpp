@@ -107,12 +107,25 @@ CounterValues own_counters(const Ftl& ftl) {
 namespace {
 
 std::expected<void, std::string> check_arbiter(const HostLinkConfig& link) {
-    if (find_arbiter(link.arbiter) == nullptr)
-        return std::unexpected(fmt::format("unknown host_link.arbiter '{}'; there are: {}", link.arbiter, arbiter_names()));
+    if (find_named(arbiters(), link.arbiter) == nullptr)
+        return std::unexpected(fmt::format("unknown host_link.arbiter '{}'; there are: {}", link.arbiter, fmt::join(names_of(arbiters()), ", ")));
     if (link.slots == 0 && link.arbiter != arbiters().front().name)
         return std::unexpected(fmt::format("host_link.arbiter is {}: with host_link.slots = 0 no command waits, and nothing is left to choose; set "
                                            "host_link.slots to the commands that the drive works on at once",
                                            link.arbiter));
+    return {};
+}
+
+/// Pairs, whole word lines, page types and modes: what excludes what.
+std::expected<void, std::string> check_programs(const NandConfig& nand) {
+    if (const Media media{nand}; !media.is_single() && nand.options.paired_pages)
+        return std::unexpected("nand.paired_pages = 1 and a mode of fewer bits: pairs are those of the cells' own mode; give one of the two up");
+    if (!nand.options.one_shot) return {};
+    if (nand.options.paired_pages)
+        return std::unexpected(
+            "nand.one_shot and nand.paired_pages = 1: a word line that is programmed at once has no pairs; set one of the two to 0");
+    if (nand.timing.lsb_program + nand.timing.csb_program + nand.timing.msb_program != Duration{0})
+        return std::unexpected("nand.one_shot = 1: a word line has one time, nand.page_program_ns; set nand.lsb_program_ns and its sisters to 0");
     return {};
 }
 
@@ -122,13 +135,7 @@ std::expected<FtlPlan, std::string> plan_scheme(const SsdConfig& config, const G
     if (!scheme) return std::unexpected(scheme.error());
     if (config.nand.options.paired_pages && config.nand.striping != 1)
         return std::unexpected("nand.paired_pages = 1: pages are guarded on plain chips only; set nand.striping to 1");
-    if (const Media media{config.nand}; !media.is_single() && config.nand.options.paired_pages)
-        return std::unexpected("nand.paired_pages = 1 and a mode of fewer bits: pairs are those of the cells' own mode; give one of the two up");
-    if (const NandConfig& nand = config.nand; nand.options.one_shot && nand.options.paired_pages)
-        return std::unexpected(
-            "nand.one_shot and nand.paired_pages = 1: a word line that is programmed at once has no pairs; set one of the two to 0");
-    else if (const auto& t = nand.timing; nand.options.one_shot && t.lsb_program + t.csb_program + t.msb_program != Duration{0})
-        return std::unexpected("nand.one_shot = 1: a word line has one time, nand.page_program_ns; set nand.lsb_program_ns and its sisters to 0");
+    if (auto able = check_programs(config.nand); !able) return std::unexpected(able.error());
     if (config.ftl.separation != "none" && !(*scheme)->separates) {
         std::vector<std::string_view> able;
         for (const Scheme* other : schemes())

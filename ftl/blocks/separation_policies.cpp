@@ -1,6 +1,5 @@
 #include "ftl/blocks/separation_policies.h"
 
-#include <algorithm>
 #include <array>
 
 namespace flashlab {
@@ -20,18 +19,6 @@ std::span<const SeparationPolicyEntry> separation_policies() {
     };
     // clang-format on
     return all;
-}
-
-const SeparationPolicyEntry* find_separation_policy(std::string_view name) {
-    const auto all = separation_policies();
-    const auto found = std::ranges::find(all, name, &SeparationPolicyEntry::name);
-    return found == all.end() ? nullptr : &*found;
-}
-
-std::vector<std::string_view> separation_policy_names() {
-    std::vector<std::string_view> names;
-    for (const SeparationPolicyEntry& entry : separation_policies()) names.push_back(entry.name);
-    return names;
 }
 
 } // namespace flashlab

@@ -3,11 +3,10 @@
 
 #include <memory>
 #include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "ftl/blocks/separation_policy.h"
+#include "ftl/named.h"
 #include "ftl/options.h"
 
 namespace flashlab {
@@ -21,8 +20,5 @@ struct SeparationPolicyEntry {
 };
 /// In the order of the documentation.
 [[nodiscard]] std::span<const SeparationPolicyEntry> separation_policies();
-/// Null when there is none of that name.
-[[nodiscard]] const SeparationPolicyEntry* find_separation_policy(std::string_view name);
-[[nodiscard]] std::vector<std::string_view> separation_policy_names();
 
 } // namespace flashlab

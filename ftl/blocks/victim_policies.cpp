@@ -20,9 +20,8 @@ std::span<const VictimPolicyEntry> victim_policies() {
 }
 
 std::unique_ptr<VictimPolicy> make_victim_policy(std::string_view name, const OptionSet& options, std::uint64_t seed) {
-    for (const VictimPolicyEntry& entry : victim_policies())
-        if (entry.name == name) return entry.make(options, seed);
-    return nullptr;
+    const VictimPolicyEntry* found = find_named(victim_policies(), name);
+    return found == nullptr ? nullptr : found->make(options, seed);
 }
 
 } // namespace flashlab

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "ftl/blocks/victim_policy.h"
+#include "ftl/named.h"
 #include "ftl/options.h"
 
 namespace flashlab {

@@ -10,11 +10,11 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 #include <string_view>
 
 #include "base/id.h"
 #include "base/sim_time.h"
+#include "ftl/named.h"
 #include "ftl/options.h"
 
 namespace flashlab {
@@ -45,9 +45,5 @@ struct ArbiterEntry {
 };
 /// In the order of the documentation.
 [[nodiscard]] std::span<const ArbiterEntry> arbiters();
-/// Null where there is none of that name.
-[[nodiscard]] const ArbiterEntry* find_arbiter(std::string_view name);
-/// "fifo, round-robin or weighted".
-[[nodiscard]] std::string arbiter_names();
 
 } // namespace flashlab

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <array>
 
 #include "ftl/host/arbiter.h"
@@ -18,20 +17,6 @@ std::span<const ArbiterEntry> arbiters() {
     };
     // clang-format on
     return all;
-}
-
-const ArbiterEntry* find_arbiter(std::string_view name) {
-    const auto found = std::ranges::find(arbiters(), name, &ArbiterEntry::name);
-    return found == arbiters().end() ? nullptr : &*found;
-}
-
-std::string arbiter_names() {
-    std::string out;
-    for (const ArbiterEntry& entry : arbiters()) {
-        if (!out.empty()) out += &entry == &arbiters().back() ? " or " : ", ";
-        out += entry.name;
-    }
-    return out;
 }
 
 } // namespace flashlab

@@ -120,22 +120,20 @@ PageBlocksConfig page_blocks_config(const SsdConfig& config, const FtlPlan& plan
 }
 
 std::uint32_t streams_of(const SsdConfig& config) {
-    const SeparationPolicyEntry* found = find_separation_policy(config.ftl.separation);
+    const SeparationPolicyEntry* found = find_named(separation_policies(), config.ftl.separation);
     return found == nullptr ? 1 : found->streams;
 }
 
 std::expected<BlockPolicies, std::string> block_policies_of(const SsdConfig& config, std::uint32_t logical_pages) {
     BlockPolicies policies;
     policies.victim = make_victim_policy(config.ftl.victim, config.ftl.options, config.nand.seed);
-    if (!policies.victim) {
-        std::vector<std::string_view> names;
-        for (const VictimPolicyEntry& entry : victim_policies()) names.push_back(entry.name);
-        return std::unexpected(fmt::format("unknown ftl.victim '{}'; there are: {}", config.ftl.victim, fmt::join(names, ", ")));
-    }
-    const SeparationPolicyEntry* separation = find_separation_policy(config.ftl.separation);
+    if (!policies.victim)
+        return std::unexpected(
+            fmt::format("unknown ftl.victim '{}'; there are: {}", config.ftl.victim, fmt::join(names_of(victim_policies()), ", ")));
+    const SeparationPolicyEntry* separation = find_named(separation_policies(), config.ftl.separation);
     if (separation == nullptr)
         return std::unexpected(
-            fmt::format("unknown ftl.separation '{}'; there are: {}", config.ftl.separation, fmt::join(separation_policy_names(), ", ")));
+            fmt::format("unknown ftl.separation '{}'; there are: {}", config.ftl.separation, fmt::join(names_of(separation_policies()), ", ")));
     policies.separation = separation->make(config.ftl.options, logical_pages);
     return policies;
 }

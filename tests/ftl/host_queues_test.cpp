@@ -13,7 +13,7 @@ namespace {
 SimTime at(std::int64_t ns) { return sim_time_from_ns(ns); }
 
 HostQueues queues_with(const char* arbiter, std::vector<QueuePriority> priorities, std::uint32_t slots, OptionSet options = {}) {
-    const ArbiterEntry* entry = find_arbiter(arbiter);
+    const ArbiterEntry* entry = find_named(arbiters(), arbiter);
     REQUIRE(entry != nullptr);
     return HostQueues{std::move(priorities), slots, entry->make(options)};
 }

@@ -120,7 +120,7 @@ void suit_victim(DeviceConfig& config, const ConfigSources& sources, std::string
     const auto asked = asked_keys(sources);
     const auto file = parse(text, "");
     if (std::ranges::find(asked, "ftl.victim") != asked.end() || (file && file->at_path("ftl.victim").is_value())) return;
-    const SeparationPolicyEntry* separation = find_separation_policy(config.ssd.ftl.separation);
+    const SeparationPolicyEntry* separation = find_named(separation_policies(), config.ssd.ftl.separation);
     if (separation != nullptr && !separation->victim.empty()) config.ssd.ftl.victim = separation->victim;
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <limits>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -27,15 +28,12 @@ using enum ConfigType;
 using enum ConfigPhase;
 
 /// "greedy, cost-benefit, d-choices or fifo".
-std::string victim_names() {
-    std::string out;
-    for (const auto& policy : victim_policies())
-        out += fmt::format("{}{}", out.empty() ? "" : &policy == &victim_policies().back() ? " or " : ", ", policy.name);
-    return out;
+std::string one_of(const std::vector<std::string_view>& names) {
+    return fmt::format("{} or {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
 }
-const std::string victim_help =
-    fmt::format("Which full block is collected: {}. Where it is left out and ftl.separation is frequency: cost-benefit.", victim_names());
-const std::string arbiter_help = fmt::format("Whose queue's command takes a free slot: {}.", arbiter_names());
+const std::string victim_help = fmt::format("Which full block is collected: {}. Where it is left out and ftl.separation is frequency: cost-benefit.",
+                                            one_of(names_of(victim_policies())));
+const std::string arbiter_help = fmt::format("Whose queue's command takes a free slot: {}.", one_of(names_of(arbiters())));
 
 /// Of all drives. The keys of the flash (tools/drive/nand_keys.h) and what schemes and policies declare come to it in config_keys().
 const std::array common_keys{
@@ -219,9 +217,12 @@ std::string ConfigKey::range_text() const {
 
 std::span<const ConfigKey> config_keys() {
     static std::vector<ConfigKey> keys = keys_of_all_drives();
-    static std::size_t declared = 0;
-    const std::vector<const Option*> options = declared_options(); // more where a scheme was admitted since
-    for (; declared < options.size(); ++declared) add_option(keys, *options[declared]);
+    static std::size_t schemes_known = 0, declared = 0;
+    if (const std::size_t now = every_scheme().size(); now != schemes_known) { // at first, and where a scheme was admitted since
+        schemes_known = now;
+        const std::vector<const Option*> options = declared_options();
+        for (; declared < options.size(); ++declared) add_option(keys, *options[declared]);
+    }
     return keys;
 }
 

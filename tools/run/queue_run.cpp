@@ -66,7 +66,7 @@ void count(QueueTally& queue, TraceOp op, const HostQueues::Fetch& fetch, SimTim
 HostQueues host_queues(const SsdConfig& drive, std::span<const QueueLoad> loads) {
     std::vector<QueuePriority> priorities;
     for (const QueueLoad& load : loads) priorities.push_back(load.priority);
-    const ArbiterEntry* arbiter = find_arbiter(drive.host_link.arbiter);
+    const ArbiterEntry* arbiter = find_named(arbiters(), drive.host_link.arbiter);
     ensure(arbiter != nullptr, "a drive was made of this configuration");
     return HostQueues{std::move(priorities), drive.host_link.slots, arbiter->make(drive.ftl.options)};
 }
