@@ -26,9 +26,8 @@ constexpr std::size_t queue_classes = std::size(queue_priority_names);
 
 class Weighted final : public Arbiter {
 public:
-    explicit Weighted(const OptionSet& set) : weights_{0, set[weight_of_high], set[weight_of_medium], set[weight_of_low]}, turns_{}, of_class_{} {
-        turns_.assign(queue_classes, Turns{set[arbiter_option::burst]});
-    }
+    explicit Weighted(const OptionSet& set)
+        : weights_{0, set[weight_of_high], set[weight_of_medium], set[weight_of_low]}, turns_(queue_classes, Turns{set[arbiter_option::burst]}) {}
 
     QueueId choose(std::span<const WaitingQueue> waiting) override {
         const auto of = [&](std::size_t priority) {

@@ -17,10 +17,9 @@ std::string drop_views() {
     return out;
 }
 constexpr const char* drop_since_version_12 = "; DROP TABLE sample_counter; DROP TABLE counter";
-constexpr const char* drop_since_version_7 = "; DROP TABLE sample_counter; DROP TABLE counter"
-                                             "; DROP TABLE sample_scheme; DROP TABLE block; DROP TABLE block_use_name"
-                                             "; DROP TABLE cut_outcome; DROP TABLE fault; DROP TABLE cut_outcome_name; DROP TABLE fault_action_name"
-                                             "; ALTER TABLE run DROP COLUMN first_op; ALTER TABLE run DROP COLUMN first_pram_write";
+constexpr const char* drop_versions_7_to_11 = "; DROP TABLE sample_scheme; DROP TABLE block; DROP TABLE block_use_name"
+                                              "; DROP TABLE cut_outcome; DROP TABLE fault; DROP TABLE cut_outcome_name; DROP TABLE fault_action_name"
+                                              "; ALTER TABLE run DROP COLUMN first_op; ALTER TABLE run DROP COLUMN first_pram_write";
 
 } // namespace
 
@@ -41,7 +40,7 @@ TEST_CASE("a log of version 3 is brought up when it is written again, keeps its 
                             "DROP COLUMN own_page; "
                             "ALTER TABLE old RENAME TO nand_op; DROP TABLE page_kind_name; DROP TABLE uncorrectable_read; DROP TABLE "
                             "unreadable_file; PRAGMA user_version=3" +
-                            drop_since_version_7)
+                            std::string{drop_versions_7_to_11} + drop_since_version_12)
                     .has_value());
     }
     auto log = open_log(file, EventLevel::all);
@@ -65,7 +64,9 @@ TEST_CASE("a log of version 5 is brought up and then like a new one", "[tools]")
     open_log(made, EventLevel::summary)->close();
     {
         auto db = SqliteConnection::open(old.path(), SqliteAccess::create);
-        REQUIRE(db->execute(drop_views() + "DROP TABLE uncorrectable_read; DROP TABLE unreadable_file" + drop_since_version_7).has_value());
+        REQUIRE(db->execute(drop_views() + "DROP TABLE uncorrectable_read; DROP TABLE unreadable_file" + std::string{drop_versions_7_to_11} +
+                            drop_since_version_12)
+                    .has_value());
         REQUIRE(db->execute("PRAGMA user_version=" + std::to_string(5)).has_value());
     }
     auto log = open_log(old, EventLevel::summary);
