@@ -64,6 +64,18 @@ TEST_CASE("round-robin takes the queues in turn, each for its burst", "[host]") 
     CHECK(order_of(twice, 7) == std::vector<std::uint16_t>{0, 0, 1, 1, 2, 2, 0});
 }
 
+TEST_CASE("a command that is submitted later than a fetch is not seen by it, whatever the arbiter would like", "[host]") {
+    for (const char* arbiter : {"fifo", "round-robin", "weighted"}) {
+        CAPTURE(arbiter);
+        HostQueues queues = queues_with(arbiter, {urgent, low}, 1);
+        queues.submit(QueueId{1}, at(10));
+        queues.submit(QueueId{0}, at(20));
+        const auto first = queues.fetch();
+        CHECK(first.queue == QueueId{1});
+        CHECK(first.at == at(10));
+    }
+}
+
 TEST_CASE("a queue that runs empty in its burst gives the turn away", "[host]") {
     HostQueues queues = queues_with("round-robin", {medium, medium}, 1, with_burst(4));
     queues.submit(QueueId{0}, sim_start);

@@ -224,9 +224,8 @@ void add_crash(CLI::App& app, Action& action) {
     explore.add_option("--metadata", o.metadata, "none: the drive alone; pram, journal: drawn programs of a file system over it, its metadata there")
         ->check(CLI::IsMember({"none", "pram", "journal"}))
         ->capture_default_str();
-    explore.add_option(
-        "--shape", o.shape,
-        "Tiny device: chip, plane, wide, uneven, unit2, unit4, buffer, level, hot, cause; default: every cut on chip, and drawn ones on all");
+    explore.add_option("--shape", o.shape,
+                       fmt::format("Tiny device: {}; default: every cut on chip, and drawn ones on all", fmt::join(tiny_shapes(), ", ")));
     explore.add_option("--cell", o.cell, "slc, mlc, tlc; default: every cut on slc, and drawn ones on all")
         ->check(CLI::IsMember({"slc", "mlc", "tlc"}));
     explore.add_option("--states", o.states, "Draw this many states instead of trying every one (with --metadata: default 2000)")
