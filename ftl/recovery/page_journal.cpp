@@ -234,9 +234,7 @@ FtlResult<void> PageJournal::pace(std::span<const std::byte> map, const Io& io) 
     return no_value(go_on(static_cast<std::uint32_t>(due - have), io.when));
 }
 
-FtlResult<SimTime> PageJournal::pace_idle(std::span<const std::byte> map, SimTime now) {
-    if (begins_checkpoint())
-        if (const auto begun = pace(map, {now, {Cause::map, no_event}}); !begun) return std::unexpected(begun.error());
+FtlResult<SimTime> PageJournal::pace_idle(SimTime now) {
     if (!log_.is_writing()) return sim_never;
     const auto user = std::to_underlying(Cause::user);
     const std::uint64_t asked = array_.counters().reads[user] + array_.counters().programs[user];

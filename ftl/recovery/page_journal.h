@@ -71,9 +71,9 @@ public:
     /// Begins the checkpoint that is due, or writes as much of the one under way as the programs since its begin ask for.
     /// `map` as for checkpoint(), and needed only if begins_checkpoint(). Nobody waits for it.
     [[nodiscard]] FtlResult<void> pace(std::span<const std::byte> map, const Io& io);
-    /// The same once the host has asked the flash for nothing for a while: a page on each plane of the ring, at most a fifth of the time. Beside
-    /// requests reads would wait for a program each; writes, which pace() goes with, hide it. When to come back.
-    [[nodiscard]] FtlResult<SimTime> pace_idle(std::span<const std::byte> map, SimTime now);
+    /// The rest of the one under way, once the host has asked the flash for nothing for a while: a page on each plane of the ring, at most a fifth of
+    /// the time. Beside requests reads would wait for a program each; writes, which pace() goes with, hide it. When to come back.
+    [[nodiscard]] FtlResult<SimTime> pace_idle(SimTime now);
     /// `now` is not before the end of any program that `map` names.
     [[nodiscard]] FtlResult<SimTime> checkpoint(std::span<const std::byte> map, const Io& io);
     /// The last one: nothing is programmed afterwards.

@@ -1,10 +1,10 @@
-#include "ftl/schemes/hftl.h"
-
 #include <array>
 
 #include <fmt/format.h>
 
 #include "base/little_endian.h"
+#include "ftl/maps/paged_ftl.h"
+#include "ftl/maps/pram_table.h"
 #include "ftl/schemes/page_plan.h"
 
 namespace flashlab {
@@ -40,7 +40,7 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_hftl(const FtlParts& parts
     if (!policies) return std::unexpected(policies.error());
     PageBlocksConfig blocks = page_blocks_config(config, plan);
     blocks.paced_from_spare = paced_from_spare;
-    return std::make_unique<Hftl>(blocks, array, *pram, layout, events, std::move(*policies));
+    return std::make_unique<PagedFtl<PramTable>>("hftl", plan.logical_pages, blocks, array, events, std::move(*policies), *pram, layout);
 }
 
 WriteMemory memory_of_hftl(const SsdConfig& config, const FtlPlan& plan, const Geometry& g, const Ftl& ftl) {

@@ -1,8 +1,7 @@
-#include "ftl/schemes/page_map.h"
-
 #include <array>
 
-#include "ftl/recovery/page_journal.h"
+#include "ftl/maps/dram_table.h"
+#include "ftl/maps/paged_ftl.h"
 #include "ftl/schemes/page_plan.h"
 
 namespace flashlab {
@@ -32,7 +31,8 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_page_map(const FtlParts& p
     blocks.closes_at_once = true;
     blocks.stamps_pages = true;
     journal.shape = {tag, parts.plan.logical_pages, parts.plan.groups * g.planes_per_die() * g.blocks_per_plane()};
-    return std::make_unique<PageMap>(blocks, journal, parts.array, parts.events, std::move(*policies));
+    return std::make_unique<PagedFtl<DramTable>>("page_map", parts.plan.logical_pages, blocks, parts.array, parts.events, std::move(*policies),
+                                                 journal);
 }
 
 WriteMemory memory_of_page_map(const SsdConfig& config, const FtlPlan& plan, const Geometry& g, const Ftl& ftl) {

@@ -7,7 +7,7 @@
 
 #include "ftl/blocks/log_curve.h"
 #include "ftl/cache/dram_partition.h"
-#include "ftl/schemes/dftl.h"
+#include "ftl/schemes/demand_scheme.h"
 #include "ftl/schemes/fast.h"
 #include "ftl/schemes/merge_plan.h"
 #include "tests/support/every_scheme.h"
@@ -82,7 +82,7 @@ SsdConfig divided(const char* scheme, std::uint64_t bytes, std::uint32_t share) 
     if (scheme == std::string_view{"fast"}) shape.ftl.options.set(merge_option::log_blocks, 16);
     SsdConfig config = *shape_for(scheme, shape);
     config.nand.timing = test::round_timing;
-    config.ftl.options.set(dftl_option::mapping_cache_bytes, config.dram.size_bytes = bytes);
+    config.ftl.options.set(demand_option::mapping_cache_bytes, config.dram.size_bytes = bytes);
     config.dram.partition = "curve";
     config.dram.tune_interval = 50;
     config.dram.map_share_permille = share;

@@ -1,5 +1,6 @@
 /// DFTL's counters on traces that can be followed by hand, and what is its own across mounts.
-#include "ftl/schemes/dftl.h"
+#include "ftl/maps/lru_entries.h"
+#include "ftl/schemes/demand_scheme.h"
 #include "ftl/schemes/page_plan.h"
 #include "tests/support/every_scheme.h"
 
@@ -15,15 +16,15 @@ SsdConfig four_entries() {
     SsdConfig shape = tiny_config();
     shape.nand.geometry.planes_per_die = 1;
     shape.nand.geometry.blocks_per_plane = 80;
-    shape.ftl.options.set(dftl_option::mapping_cache_bytes, 4 * MappingCache::device_bytes_per_entry);
+    shape.ftl.options.set(demand_option::mapping_cache_bytes, 4 * LruEntries::device_bytes_per_entry);
     return *shape_for("dftl", shape);
 }
 
 std::uint64_t map_programs(CutRig& rig) { return rig.array().counters().programs[static_cast<std::size_t>(Cause::map)]; }
 
-const MappingCache& cache_of(CutRig& rig) { return dynamic_cast<const Dftl&>(rig.ftl()).cache(); }
+const LruEntries& cache_of(CutRig& rig) { return demand_table_of<LruEntries>(rig.ftl()).cache(); }
 
-const DftlCounters& dftl_counted(CutRig& rig) { return dynamic_cast<const Dftl&>(rig.ftl()).dftl_counters(); }
+const DemandCounters& dftl_counted(CutRig& rig) { return demand_table_of<LruEntries>(rig.ftl()).counted(); }
 
 void fill(CutRig& rig, std::uint32_t units) {
     for (std::uint32_t u = 0; u < units; ++u) rig.now = rig.write(u, 1);
@@ -52,7 +53,7 @@ TEST_CASE("write misses make dirty entries without flash operations; the fifth e
     rig.now = rig.write(2, 1);
     CHECK(dftl_counted(rig).map_write_hits == 1);
     rig.now = rig.write(4, 1); // evicts page 0's entry: the four dirty entries of translation page 0 go together; nothing is read, it did not exist
-    const DftlCounters c = dftl_counted(rig);
+    const DemandCounters c = dftl_counted(rig);
     CHECK(c.map_write_misses == 5);
     CHECK(c.batch_updates == 1);
     CHECK(c.batch_entries == 4);
@@ -68,7 +69,7 @@ TEST_CASE("with dftl.fetch_on_write_miss a write miss reads its translation page
     for (const bool fetches : {false, true}) {
         CAPTURE(fetches);
         SsdConfig config = four_entries();
-        config.ftl.options.set(dftl_option::fetch_on_write_miss, fetches);
+        config.ftl.options.set(demand_option::fetch_on_write_miss, fetches);
         CutRig rig{config};
         for (std::uint32_t u = 0; u < 4; ++u) rig.now = rig.write(u, 1);
         CHECK(dftl_counted(rig).translation_reads == 0); // nothing is there to read
@@ -86,7 +87,7 @@ TEST_CASE("with dftl.fetch_on_write_miss a request reads each of its translation
           "[ftl][dftl]") {
     const auto reads_of = [](bool fetches, std::uint32_t unit) {
         SsdConfig config = four_entries();
-        config.ftl.options.set(dftl_option::fetch_on_write_miss, fetches);
+        config.ftl.options.set(demand_option::fetch_on_write_miss, fetches);
         CutRig rig{config};
         fill(rig, 140); // two translation pages are on flash, and the entries of the last pages are cached
         const std::uint64_t before = dftl_counted(rig).translation_reads;
@@ -109,7 +110,7 @@ TEST_CASE("a read miss reads one translation page; clean entries leave without a
     CHECK(dftl_counted(rig).map_read_hits == 1);
     CHECK(dftl_counted(rig).translation_reads == 0);
     read(0); // misses: 1 leaves, clean
-    DftlCounters c = dftl_counted(rig);
+    DemandCounters c = dftl_counted(rig);
     CHECK(c.map_read_misses == 1);
     CHECK(c.translation_reads == 1);
     CHECK(c.map_evictions == 2);
@@ -130,21 +131,22 @@ TEST_CASE("a read miss reads one translation page; clean entries leave without a
     rig.check_all();
 }
 
-TEST_CASE("a collection changes cached entries only; the others wait aside while its victim is erased, and are written together by the host's writes",
-          "[ftl][dftl]") {
+TEST_CASE(
+    "a collection changes cached entries only; the others are deferred while its victim is erased, and are written together by the host's writes",
+    "[ftl][dftl]") {
     CutRig rig{four_entries()};
     fill(rig, 16);
-    const DftlCounters before = dftl_counted(rig);
+    const DemandCounters before = dftl_counted(rig);
     const std::uint64_t copies = rig.ftl().counters().gc_page_copies;
     const BlockId victim = full_data_block(rig);
     rig.now = *rig.ftl().relocate(victim, rig.now);
     CHECK(rig.ftl().status_of(victim).use == BlockUse::free);
-    const DftlCounters after = dftl_counted(rig);
+    const DemandCounters after = dftl_counted(rig);
     CHECK(rig.ftl().counters().gc_page_copies - copies == 8);
     CHECK(after.batch_updates == before.batch_updates);
-    CHECK(cache_of(rig).aside() == 8);
+    CHECK(cache_of(rig).deferred() == 8);
     rig.now = rig.write(0, 1);
-    CHECK(cache_of(rig).aside() <= 4);
+    CHECK(cache_of(rig).deferred() <= 4);
     CHECK(dftl_counted(rig).batch_updates - after.batch_updates == 1); // all lie in translation page 0
     rig.check_all();
 }
@@ -161,14 +163,14 @@ TEST_CASE("what a collection moved and nobody has written to a translation page 
     const BlockId victim = full_data_block(rig);
     rig.now = *rig.ftl().relocate(victim, rig.now);
     const std::uint64_t erases = rig.array().erase_count(victim);
-    REQUIRE(cache_of(rig).aside() > 0);
+    REQUIRE(cache_of(rig).deferred() > 0);
     // A few places of another translation page are written again and again until the victim's turn has come once more, and four superblocks after it.
     for (std::uint32_t i = 0, since = 0; since < 40; ++i) {
         REQUIRE(i < 2000);
         rig.now = rig.write(512 + i % 3, 1);
         if (rig.ftl().status_of(victim).use != BlockUse::free || rig.array().erase_count(victim) != erases) ++since;
     }
-    REQUIRE(cache_of(rig).aside() > 0);
+    REQUIRE(cache_of(rig).deferred() > 0);
     if (is_clean)
         rig.remount_clean();
     else
@@ -176,7 +178,7 @@ TEST_CASE("what a collection moved and nobody has written to a translation page 
     rig.check_all();
 }
 
-TEST_CASE("collections without a write of the host between them set aside no more than a block's worth of entries a group, and leave the rest within "
+TEST_CASE("collections without a write of the host between them defer no more than a block's worth of entries a group, and leave the rest within "
           "the cache",
           "[ftl][dftl]") {
     CutRig rig{four_entries()};
@@ -184,8 +186,8 @@ TEST_CASE("collections without a write of the host between them set aside no mor
     std::uint32_t most = 0;
     for (int i = 0; i < 60; ++i) {
         rig.now = *rig.ftl().relocate(full_data_block(rig), rig.now);
-        most = std::max(most, cache_of(rig).aside());
-        REQUIRE(cache_of(rig).aside() <= 8);
+        most = std::max(most, cache_of(rig).deferred());
+        REQUIRE(cache_of(rig).deferred() <= 8);
         REQUIRE(cache_of(rig).in_order() <= cache_of(rig).capacity());
     }
     CHECK(most == 8);
@@ -222,15 +224,15 @@ TEST_CASE("a block of translation pages is one again after a clean shutdown and 
     rig.check_all();
 }
 
-TEST_CASE("entries set aside are never the coldest, are written with their page, and go first once they are clean", "[ftl][dftl]") {
-    MappingCache cache{2, 128, 2};
+TEST_CASE("deferred entries are never the coldest, are written with their page, and go first once they are clean", "[ftl][dftl]") {
+    LruEntries cache{2, 128, 2};
     cache.insert(Lpn{1}, 11, false);
-    cache.set_aside(Lpn{2}, 12);
-    cache.set_aside(Lpn{3}, 13);
-    cache.set_aside(Lpn{130}, 14);
+    cache.defer(Lpn{2}, 12);
+    cache.defer(Lpn{3}, 13);
+    cache.defer(Lpn{130}, 14);
     CHECK(cache.size() == 4);
     CHECK(cache.in_order() == 1);
-    CHECK(cache.coldest()->lpn == Lpn{1});
+    CHECK(cache.victim()->lpn == Lpn{1});
     CHECK(cache.dirty_of(0) == 2);
     std::uint32_t dirty = 0;
     cache.for_each_dirty([&](Lpn, std::uint32_t) { ++dirty; });
@@ -239,11 +241,11 @@ TEST_CASE("entries set aside are never the coldest, are written with their page,
     CHECK(cache.in_order() == 2);
     cache.clean(0);
     CHECK(cache.dirty() == 1);
-    CHECK(cache.aside() == 1);
-    CHECK(cache.coldest()->lpn == Lpn{3});
-    CHECK_FALSE(cache.coldest()->is_dirty);
+    CHECK(cache.deferred() == 1);
+    CHECK(cache.victim()->lpn == Lpn{3});
+    CHECK_FALSE(cache.victim()->is_dirty);
     cache.remove(Lpn{130});
-    CHECK(cache.aside() == 0);
+    CHECK(cache.deferred() == 0);
     CHECK(cache.dirty() == 0);
     CHECK(cache.size() == cache.in_order());
 }

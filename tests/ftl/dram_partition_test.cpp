@@ -1,7 +1,8 @@
 /// One DRAM for buffer and maps, on whole drives: shares, ghost hits of a trace followed by hand, soundness under any load and cut.
 #include "ftl/cache/dram_partition.h"
+#include "ftl/maps/lru_entries.h"
 #include "ftl/schemes/coftl.h"
-#include "ftl/schemes/dftl.h"
+#include "ftl/schemes/demand_scheme.h"
 #include "ftl/schemes/fast.h"
 #include "ftl/schemes/merge_plan.h"
 #include "tests/support/every_scheme.h"
@@ -22,7 +23,7 @@ SsdConfig partitioned(const char* scheme, std::uint64_t bytes, const char* how) 
     if (scheme == std::string_view{"coftl"}) shape.ftl.reserved_permille = 150;
     SsdConfig config = *shape_for(scheme, shape);
     config.nand.timing = test::round_timing;
-    config.ftl.options.set(dftl_option::mapping_cache_bytes, bytes);
+    config.ftl.options.set(demand_option::mapping_cache_bytes, bytes);
     config.dram.size_bytes = bytes;
     config.dram.partition = how;
     config.dram.ghost_bitmap_bytes = 8;
@@ -44,8 +45,8 @@ TEST_CASE("a static partition gives the maps their share and the buffer the rest
     CHECK(dram.map_bytes() == 1024);
     CHECK(rig.ssd().buffer()->capacity() == 6);
     CHECK(dram.ghost_metadata_bytes() == 0);
-    const auto& dftl = dynamic_cast<const Dftl&>(rig.ftl());
-    CHECK(dftl.cache().capacity() == (1024 - dftl.map_shape().fixed_bytes) / MappingCache::device_bytes_per_entry);
+    const auto& dftl = demand_table_of<LruEntries>(rig.ftl());
+    CHECK(dftl.cache().capacity() == (1024 - dftl.map_shape().fixed_bytes) / LruEntries::device_bytes_per_entry);
     rig.require_sound();
 }
 
@@ -60,7 +61,7 @@ TEST_CASE("all to the maps: nothing is buffered; all to the buffer: the maps kee
     maps.check_all();
     config.dram.map_share_permille = 0;
     CutRig buffer{config};
-    CHECK(buffer.ssd().partition()->map_bytes() == dynamic_cast<const Dftl&>(buffer.ftl()).map_shape().least_bytes);
+    CHECK(buffer.ssd().partition()->map_bytes() == demand_table_of<LruEntries>(buffer.ftl()).map_shape().least_bytes);
     CHECK(buffer.ssd().buffer()->capacity() == 7); // 8 pages, less the least
 }
 
@@ -145,7 +146,7 @@ TEST_CASE("ghost hits, profits and the decision of ten requests on DFTL are thos
 TEST_CASE("a page written costs DFTL the reclaiming of data blocks, an entry that of translation blocks", "[ssd][partition]") {
     SsdConfig config = partitioned("dftl", 4096, "static");
     CutRig rig{config, Payload::none, UndoPolicy::none};
-    auto& dftl = dynamic_cast<Dftl&>(rig.ftl());
+    MappingSpace& dftl = *rig.ftl().mapping_space();
     const double r = 60'612;
     const double w = 700'612;
     const double erase = 3'000'000;

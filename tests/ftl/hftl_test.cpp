@@ -1,6 +1,6 @@
 /// What only hFTL promises; what every scheme does is in scheme_model_test.cpp and scheme_power_cut_test.cpp.
 #include "base/little_endian.h"
-#include "ftl/schemes/hftl_tables.h"
+#include "ftl/maps/hftl_tables.h"
 #include "pram/memory_pram_store.h"
 #include "tests/support/cut_rig.h"
 

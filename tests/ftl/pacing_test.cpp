@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <queue>
 
-#include "ftl/schemes/dftl.h"
+#include "ftl/schemes/demand_scheme.h"
 #include "ftl/schemes/page_plan.h"
 #include "tests/support/every_scheme.h"
 
@@ -98,7 +98,7 @@ TEST_CASE("reads one after the other do not meet a checkpoint, which goes with w
     shape.nand.timing = test::round_timing;
     shape.ftl.reserved_permille = 250;
     shape.ftl.options.set(page_option::checkpoint_blocks, 40);
-    shape.ftl.options.set(dftl_option::mapping_cache_bytes, 1u << 20); // dftl: it reads no translation page
+    shape.ftl.options.set(demand_option::mapping_cache_bytes, 1u << 20); // dftl: it reads no translation page
     CutRig rig{*shape_for(scheme, shape), Payload::none, UndoPolicy::none};
     const auto map_pages = [&] { return rig.array().counters().programs[static_cast<std::size_t>(Cause::map)]; };
     const std::uint64_t before = map_pages();
@@ -127,7 +127,7 @@ TEST_CASE("reads one after the other do not meet a checkpoint, which goes with w
 }
 
 TEST_CASE("no write of dftl waits for the translation pages of all that a collection moved", "[ftl][dftl]") {
-    // With one group's room aside a collection that is made in one go may find it full.
+    // With one group's room for deferred entries a collection that is made in one go may find it full.
     const auto [channels, at_most] = GENERATE(table<std::uint32_t, std::uint64_t>({{1u, 24u}, {2u, 12u}}));
     CAPTURE(channels);
     const Load load = random_writes("dftl", channels, 64);

@@ -6,7 +6,7 @@
 #include "base/little_endian.h"
 #include "ftl/cache/pram_slots.h"
 #include "ftl/make_ftl.h"
-#include "ftl/schemes/dftl.h"
+#include "ftl/schemes/demand_scheme.h"
 #include "pram/memory_pram_store.h"
 #include "tests/support/cut_rig.h"
 #include "tests/support/every_scheme.h"
@@ -196,7 +196,7 @@ TEST_CASE("a partition whose buffer lies in PRAM keeps what it answered", "[ssd]
     for (std::uint64_t seed = 1; seed <= 8; ++seed) {
         SsdConfig config = tiny_config();
         config.ftl.scheme = "dftl";
-        config.ftl.options.set(dftl_option::mapping_cache_bytes, 64 * 8);
+        config.ftl.options.set(demand_option::mapping_cache_bytes, 64 * 8);
         config = kept(config, 40);
         config.dram.size_bytes = 40 * 512;
         config.dram.ghost_bitmap_bytes = 64;

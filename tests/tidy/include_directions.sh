@@ -4,7 +4,7 @@
 #   sh tests/tidy/include_directions.sh ROOT
 #
 # The rooms of tools/ have arrows of their own: text and host at the bottom, cli on top, and nothing includes cli (docs/architecture.md). So have the shelves
-# of ftl/: schemes stand on recovery, cache and blocks, recovery stands on blocks; every shelf sees the contracts that lie in ftl/ itself.
+# of ftl/: schemes stand on maps, recovery, cache and blocks, maps on the three, recovery on blocks; every shelf sees the contracts that lie in ftl/ itself.
 # Also refused: libraries outside their folder (libfuse: fs/fuse; JSON: text, SQLite: log, toml++: drive, CLI11: cli), a clock, an environment or a thread
 # below fs/fuse (every run there is a pure function of configuration, input and seed), files longer than 400 lines, and unfinished-work marks.
 # And a second place that puts a drive together: array, PRAM, scheme and Ssd come from ftl/drive.cpp, and schemes from their list, ftl/schemes.def.
@@ -95,7 +95,8 @@ BEGIN {
     allow_shelf("ftl/cache", "")
     allow_shelf("ftl/host", "")
     allow_shelf("ftl/recovery", "ftl/blocks")
-    allow_shelf("ftl/schemes", "ftl/blocks ftl/cache ftl/recovery")
+    allow_shelf("ftl/maps", "ftl/blocks ftl/cache ftl/recovery")
+    allow_shelf("ftl/schemes", "ftl/blocks ftl/cache ftl/maps ftl/recovery")
     delete allowed["ftl", "ftl/schemes"] # they are known by their list
     allow("crash", "crash ftl nand pram base")
     allow("crash/fs", "crash/fs crash fs ftl nand pram base")

@@ -6,7 +6,7 @@
 
 #include "fs/file_system.h"
 #include "fs/journal_format.h"
-#include "ftl/schemes/dftl.h"
+#include "ftl/schemes/demand_options.h"
 #include "tools/text/sizes.h"
 
 namespace flashlab {
@@ -144,7 +144,7 @@ std::expected<void, std::string> check_dram(const SsdConfig& config) {
     if (dram.is_partitioned() && dram.write_buffer_bytes != 0)
         return std::unexpected(fmt::format("dram.write_buffer_bytes = {} beside dram.partition = {}: leave it at 0, or say dram.partition=none",
                                            dram.write_buffer_bytes, dram.partition));
-    const std::uint64_t map_bytes = config.ftl.options[dftl_option::mapping_cache_bytes];
+    const std::uint64_t map_bytes = config.ftl.options[demand_option::mapping_cache_bytes];
     if (!dram.is_partitioned() && dram.size_bytes != 0 && dram.write_buffer_bytes + map_bytes > dram.size_bytes)
         return std::unexpected(fmt::format("dram.write_buffer_bytes = {} and ftl.mapping_cache_bytes = {} do not fit in dram.size = {}",
                                            dram.write_buffer_bytes, map_bytes, dram.size_bytes));

@@ -6,7 +6,7 @@
 
 #include "base/contract.h"
 #include "ftl/schemes/coftl.h"
-#include "ftl/schemes/dftl.h"
+#include "ftl/schemes/demand_options.h"
 #include "nand/memory_page_store.h"
 #include "pram/memory_pram_store.h"
 #include "tools/drive/device_presets.h"
@@ -100,7 +100,7 @@ DeviceConfig device_of(std::string_view scheme, std::string_view preset_name, st
     FtlConfig& ftl = config.ssd.ftl;
     ftl.scheme = scheme;
     ftl.reserved_permille = 120;
-    ftl.options.set(dftl_option::mapping_cache_bytes, std::uint64_t{1} << 20);
+    ftl.options.set(demand_option::mapping_cache_bytes, std::uint64_t{1} << 20);
     ftl.options.set(coftl_option::cache_bytes, std::uint64_t{1} << 20);
     ftl.striping = scheme == "coftl" ? geometry.channels : 1;
     return config;

@@ -6,7 +6,7 @@
 
 #include "base/contract.h"
 #include "ftl/memory_drive.h"
-#include "ftl/schemes/dftl.h"
+#include "ftl/schemes/demand_options.h"
 #include "ftl/schemes/page_plan.h"
 #include "tools/drive/device.h"
 #include "tools/drive/device_presets.h"
@@ -46,7 +46,7 @@ SsdConfig config_of(Place place, std::uint32_t scale) {
     config.nand.factory_bad_per_million = 0;
     config.ftl.scheme = "dftl";
     config.ftl.reserved_permille = 29; // 3 % on top
-    config.ftl.options.set(dftl_option::mapping_cache_bytes, map_bytes / scale);
+    config.ftl.options.set(demand_option::mapping_cache_bytes, map_bytes / scale);
     config.ftl.options.set(page_option::checkpoint_blocks, 1u << 30);
     if (place == Place::dram) config.dram.write_buffer_bytes = buffer_bytes / scale;
     if (place == Place::pram || place == Place::pram_of_2008) config.dram.pram_buffer_bytes = buffer_bytes / scale;

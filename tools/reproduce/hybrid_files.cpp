@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/contract.h"
-#include "ftl/schemes/hftl_layout.h"
+#include "ftl/maps/hftl_layout.h"
 #include "tools/reproduce/experiments.h"
 #include "tools/reproduce/hybrid_churn.h"
 #include "tools/reproduce/hybrid_parameters.h"

@@ -11,7 +11,7 @@
 #include "base/contract.h"
 #include "ftl/memory_drive.h"
 #include "ftl/schemes/coftl.h"
-#include "ftl/schemes/dftl.h"
+#include "ftl/schemes/demand_options.h"
 #include "ftl/schemes/page_plan.h"
 #include "tools/drive/device.h"
 #include "tools/drive/device_presets.h"
@@ -112,8 +112,8 @@ SsdConfig drive_config(const std::string& ftl, const Scale& scale) {
     config.nand.factory_bad_per_million = 0;
     config.ftl.scheme = ftl;
     config.ftl.reserved_permille = spare * 1000 / (1000 + spare);
-    config.ftl.options.set(dftl_option::mapping_cache_bytes, scale.of(largest_map));
-    config.ftl.options.set(dftl_option::mapping_entry_bytes, entry_bytes);
+    config.ftl.options.set(demand_option::mapping_cache_bytes, scale.of(largest_map));
+    config.ftl.options.set(demand_option::mapping_entry_bytes, entry_bytes);
     config.ftl.options.set(page_option::checkpoint_blocks, 1u << 30); // the paper has none: they would be charged to the maps
     if (ftl == "coftl") {
         auto& geometry = config.nand.geometry;

@@ -2,16 +2,16 @@
 #include <algorithm>
 #include <tuple>
 
-#include "ftl/schemes/hftl.h"
+#include "ftl/maps/pram_table.h"
 
 namespace flashlab {
 
-FtlResult<FtlRecovery> Hftl::do_recover(SimTime now) {
+FtlResult<FtlRecovery> PramTable::recover(SimTime now) {
     FtlRecovery report;
     SimTime at = tables_.recover(now);
     if (!tables_.is_new() && !tables_.matches()) return std::unexpected(FtlError{FtlErrorKind::foreign, Lpn{0}, at});
     report.was_clean = tables_.is_new() || tables_.was_clean();
-    blocks_.set_next(std::max<std::uint64_t>(1, tables_.sequence_ceiling()), 1);
+    parts_.blocks.set_next(std::max<std::uint64_t>(1, tables_.sequence_ceiling()), 1);
     std::vector<OpenSuperblock> open;
     if (!report.was_clean || !find_open(open)) {
         report.was_clean = false;
@@ -22,24 +22,24 @@ FtlResult<FtlRecovery> Hftl::do_recover(SimTime now) {
     }
     load_blocks();
     for (std::uint32_t i = 0; i < open.size(); ++i)
-        if (open[i].is_active()) blocks_.resume(GroupId{i / blocks_.frontiers()}, open[i].frontier, open[i].columns, open[i].next, 0);
-    sequence_ceiling_ = blocks_.next_sequence() + blocks_.open_room();
+        if (open[i].is_active()) parts_.blocks.resume(GroupId{i / parts_.blocks.frontiers()}, open[i].frontier, open[i].columns, open[i].next, 0);
+    sequence_ceiling_ = parts_.blocks.next_sequence() + parts_.blocks.open_room();
     tables_.begin(at, no_event);
     tables_.set_header(false, sequence_ceiling_);
     report.done = tables_.commit();
     durable_at_ = report.done;
-    blocks_.finish_loading(report.done);
+    parts_.blocks.finish_loading(report.done);
     return report;
 }
 
 /// After a clean shutdown the open superblocks go on where they were; false when the slots do not say so.
-bool Hftl::find_open(std::vector<OpenSuperblock>& open) const {
-    const Geometry& g = array_.geometry();
-    open.resize(std::size_t{blocks_.groups()} * blocks_.frontiers());
+bool PramTable::find_open(std::vector<OpenSuperblock>& open) const {
+    const Geometry& g = parts_.array.geometry();
+    open.resize(std::size_t{parts_.blocks.groups()} * parts_.blocks.frontiers());
     for (std::uint32_t i = 0; i < open.size(); ++i) {
-        const DieId group{i / blocks_.frontiers()};
+        const DieId group{i / parts_.blocks.frontiers()};
         OpenSuperblock& set = open[i];
-        set.frontier = FrontierId{i % blocks_.frontiers()};
+        set.frontier = FrontierId{i % parts_.blocks.frontiers()};
         for (std::uint32_t p = 0; p < g.planes_per_die(); ++p) {
             const std::uint32_t first = first_slot(g.plane_at(group, p), set.frontier);
             for (std::uint32_t s = first; s < first + 2; ++s) {
@@ -58,15 +58,15 @@ bool Hftl::find_open(std::vector<OpenSuperblock>& open) const {
 }
 
 /// What the open blocks' pages say is compared with the committed map; then these blocks are data, their rest unused.
-FtlResult<SimTime> Hftl::close_open_slots(SimTime now, FtlRecovery& report) {
+FtlResult<SimTime> PramTable::close_open_slots(SimTime now, FtlRecovery& report) {
     std::vector<FoundUnit> found;
     SimTime done = now;
     for (std::uint32_t s = 0; s < layout_.slot_count; ++s) {
         const HftlSlot slot = tables_.slot(s);
         if (!slot.block) continue;
         const auto before = static_cast<std::ptrdiff_t>(found.size());
-        const auto scan = scan_open_block(array_, units_, *slot.block, slot.scan_from, now, found);
-        if (!scan) return std::unexpected(blocks_.fail(scan.error(), Lpn{0}));
+        const auto scan = scan_open_block(parts_.array, units_, *slot.block, slot.scan_from, now, found);
+        if (!scan) return std::unexpected(parts_.blocks.fail(scan.error(), Lpn{0}));
         report.pages_scanned += scan->pages_read;
         done = std::max(done, scan->done);
         const auto not_to_believe = [&](const FoundUnit& f) {
@@ -74,7 +74,7 @@ FtlResult<SimTime> Hftl::close_open_slots(SimTime now, FtlRecovery& report) {
         };
         found.erase(std::remove_if(found.begin() + before, found.end(), not_to_believe), found.end());
     }
-    for (const FoundUnit& f : found) blocks_.set_next(std::max(blocks_.next_sequence(), f.sequence.value() + 1), 1);
+    for (const FoundUnit& f : found) parts_.blocks.set_next(std::max(parts_.blocks.next_sequence(), f.sequence.value() + 1), 1);
     std::ranges::sort(found, [](const FoundUnit& a, const FoundUnit& b) {
         return std::tuple{a.lpn, b.sequence, a.unit} < std::tuple{b.lpn, a.sequence, b.unit};
     });
@@ -87,8 +87,8 @@ FtlResult<SimTime> Hftl::close_open_slots(SimTime now, FtlRecovery& report) {
         const auto committed = tables_.committed(f.lpn);
         if (!committed) return false;
         if (*committed == f.unit) return true;
-        const auto read = array_.read_oob(units_.page_of(*committed, 0), {done, {Cause::recovery, no_event}});
-        if (!read) return std::unexpected(blocks_.fail(read.error(), f.lpn));
+        const auto read = parts_.array.read_oob(units_.page_of(*committed, 0), {done, {Cause::recovery, no_event}});
+        if (!read) return std::unexpected(parts_.blocks.fail(read.error(), f.lpn));
         ++report.pages_scanned;
         done = std::max(done, read->done);
         return read->state == CellState::programmed && read->oob && read->oob->lpn == f.lpn && read->oob->sequence >= f.sequence;
@@ -102,7 +102,7 @@ FtlResult<SimTime> Hftl::close_open_slots(SimTime now, FtlRecovery& report) {
     tables_.begin(done, no_event);
     // First the ceiling: a page may be newer than the one kept (it was programmed beside the commit that raised it), and once its slot is closed
     // nobody scans it.
-    tables_.set_header(false, blocks_.next_sequence());
+    tables_.set_header(false, parts_.blocks.next_sequence());
     for (const FoundUnit& f : winners) tables_.map(f.lpn, f.unit);
     for (std::uint32_t s = 0; s < layout_.slot_count; ++s) {
         const HftlSlot slot = tables_.slot(s);
@@ -112,10 +112,10 @@ FtlResult<SimTime> Hftl::close_open_slots(SimTime now, FtlRecovery& report) {
     return tables_.commit();
 }
 
-void Hftl::load_blocks() {
-    for (std::uint32_t b = 0; b < blocks_.blocks_in_use(); ++b) {
+void PramTable::load_blocks() {
+    for (std::uint32_t b = 0; b < parts_.blocks.blocks_in_use(); ++b) {
         const BlockId block{b};
-        blocks_.valid_to_load().load_row(block, tables_.bits().row(block));
+        parts_.blocks.valid_to_load().load_row(block, tables_.bits().row(block));
         auto as = PageBlocks::LoadAs::bad;
         if (!is_lost(block)) {
             switch (tables_.state(block)) {
@@ -137,28 +137,28 @@ void Hftl::load_blocks() {
                 break;
             }
         }
-        blocks_.load_block(block, as, host_frontier);
+        parts_.blocks.load_block(block, as, host_frontier);
     }
 }
 
-FtlResult<SimTime> Hftl::do_shut_down(SimTime now) {
-    if (blocks_.is_read_only()) return std::max(now, durable_at_);
+FtlResult<SimTime> PramTable::shut_down(SimTime now) {
+    if (parts_.blocks.is_read_only()) return std::max(now, durable_at_);
     SimTime at = std::max(now, durable_at_);
-    blocks_.settle_down(now);
-    for (std::uint32_t i = 0; i < blocks_.groups() * blocks_.frontiers(); ++i) {
-        const OpenSuperblock& open = blocks_.open(GroupId{i / blocks_.frontiers()}, FrontierId{i % blocks_.frontiers()});
-        settle_columns(open, std::max(now, blocks_.close_ready(open)));
+    parts_.blocks.settle_down(now);
+    for (std::uint32_t i = 0; i < parts_.blocks.groups() * parts_.blocks.frontiers(); ++i) {
+        const OpenSuperblock& open = parts_.blocks.open(GroupId{i / parts_.blocks.frontiers()}, FrontierId{i % parts_.blocks.frontiers()});
+        settle_columns(open, std::max(now, parts_.blocks.close_ready(open)));
         for (std::uint32_t c = 0; c < open.columns.size(); ++c) tables_.set_scan_from(open.columns[c].slot, open.filled(c));
         at = std::max(at, tables_.commit());
     }
-    const FreeBlocks& free = blocks_.free_blocks();
-    for (std::uint32_t p = 0; p < blocks_.planes_in_use(); ++p)
-        for (const BlockId block : free.erased_of(PlaneId{p})) at = std::max(at, blocks_.settled_at(block));
+    const FreeBlocks& free = parts_.blocks.free_blocks();
+    for (std::uint32_t p = 0; p < parts_.blocks.planes_in_use(); ++p)
+        for (const BlockId block : free.erased_of(PlaneId{p})) at = std::max(at, parts_.blocks.settled_at(block));
     tables_.begin(at, no_event);
-    for (std::uint32_t p = 0; p < blocks_.planes_in_use(); ++p)
+    for (std::uint32_t p = 0; p < parts_.blocks.planes_in_use(); ++p)
         for (const BlockId block : free.erased_of(PlaneId{p}))
             if (tables_.state(block) != HftlBlockState::free_erased) tables_.set_state(block, HftlBlockState::free_erased);
-    tables_.set_header(true, blocks_.next_sequence());
+    tables_.set_header(true, parts_.blocks.next_sequence());
     return std::max(at, tables_.commit());
 }
 

@@ -2,18 +2,18 @@
 #include <fmt/format.h>
 
 #include "ftl/check_report.h"
-#include "ftl/schemes/hftl.h"
+#include "ftl/maps/pram_table.h"
 
 namespace flashlab {
 
-std::vector<CheckProblem> Hftl::do_check() {
+std::vector<CheckProblem> PramTable::check() {
     std::vector<CheckProblem> out;
     check_map(out);
     check_blocks(out);
     return out;
 }
 
-void Hftl::check_map(std::vector<CheckProblem>& out) {
+void PramTable::check_map(std::vector<CheckProblem>& out) {
     std::uint64_t mapped = 0;
     std::uint64_t committed_pages = 0;
     std::uint64_t stale = 0;
@@ -49,24 +49,24 @@ void Hftl::check_map(std::vector<CheckProblem>& out) {
         }
         if (!unit) continue;
         ++mapped;
-        if (!blocks_.valid().test(*unit)) report(out, "H2", where(), fmt::format("its current unit {} is not valid", unit->value()));
+        if (!parts_.blocks.valid().test(*unit)) report(out, "H2", where(), fmt::format("its current unit {} is not valid", unit->value()));
         if (open && tables_.state(units_.block_of(*unit)) != HftlBlockState::open)
             report(out, "H2", where(), "the overlay names a unit outside the open blocks");
         check_pages(lpn, *unit, out);
     }
-    if (mapped != blocks_.valid().total())
-        report(out, "H2", "valid bits", fmt::format("{} valid units, {} mapped pages", blocks_.valid().total(), mapped));
+    if (mapped != parts_.blocks.valid().total())
+        report(out, "H2", "valid bits", fmt::format("{} valid units, {} mapped pages", parts_.blocks.valid().total(), mapped));
     if (committed_pages != tables_.bits().total())
         report(out, "H1", "bitmap", fmt::format("{} bits, {} committed pages", tables_.bits().total(), committed_pages));
     if (stale != overlay_.stale_count())
         report(out, "H5", "stale", fmt::format("{} stale entries, {} superseded pages", overlay_.stale_count(), stale));
 }
 
-void Hftl::check_pages(Lpn lpn, UnitId unit, std::vector<CheckProblem>& out) {
+void PramTable::check_pages(Lpn lpn, UnitId unit, std::vector<CheckProblem>& out) {
     for (std::uint32_t p = 0; p < units_.pages_per_unit(); ++p) {
         const Ppn page = units_.page_of(unit, p);
         const auto where = [=] { return fmt::format("page {} of logical page {}", page.value(), lpn.value()); };
-        const auto record = array_.inspect(page);
+        const auto record = parts_.array.inspect(page);
         if (!record) {
             report(out, "H3", where(), "the image cannot be read");
             continue;
@@ -83,18 +83,18 @@ void Hftl::check_pages(Lpn lpn, UnitId unit, std::vector<CheckProblem>& out) {
     }
 }
 
-void Hftl::check_blocks(std::vector<CheckProblem>& out) {
-    blocks_.check(out);
-    for (const GroupId group : ids<GroupId>(blocks_.groups()))
-        for (const FrontierId frontier : ids<FrontierId>(blocks_.frontiers()))
-            for (const auto* superblock : {&blocks_.open(group, frontier), &blocks_.closing(group, frontier)})
+void PramTable::check_blocks(std::vector<CheckProblem>& out) {
+    parts_.blocks.check(out);
+    for (const GroupId group : ids<GroupId>(parts_.blocks.groups()))
+        for (const FrontierId frontier : ids<FrontierId>(parts_.blocks.frontiers()))
+            for (const auto* superblock : {&parts_.blocks.open(group, frontier), &parts_.blocks.closing(group, frontier)})
                 for (const OpenColumn& c : superblock->columns)
                     if (tables_.slot(c.slot).block != c.block)
                         report(out, "H4", fmt::format("block {}", c.block.value()), "open, but its slot names another");
-    for (std::uint32_t b = 0; b < blocks_.blocks_in_use(); ++b) {
+    for (std::uint32_t b = 0; b < parts_.blocks.blocks_in_use(); ++b) {
         const BlockId block{b};
         const HftlBlockState state = tables_.state(block);
-        const PageBlocks::BlockState here = blocks_.state(block);
+        const PageBlocks::BlockState here = parts_.blocks.state(block);
         const bool is_free = state == HftlBlockState::free_erased || state == HftlBlockState::garbage;
         const auto expected = is_lost(block)                  ? PageBlocks::BlockState::bad
                               : is_free                       ? PageBlocks::BlockState::free

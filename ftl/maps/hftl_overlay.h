@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "ftl/blocks/unit_geometry.h"
-#include "ftl/schemes/hftl_tables.h"
+#include "ftl/maps/hftl_tables.h"
 
 namespace flashlab {
 

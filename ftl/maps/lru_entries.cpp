@@ -1,8 +1,8 @@
-#include "ftl/cache/mapping_cache.h"
+#include "ftl/maps/lru_entries.h"
 
 namespace flashlab {
 
-MappingCache::MappingCache(std::uint32_t capacity, std::uint32_t entries_per_page, std::uint32_t translation_pages)
+LruEntries::LruEntries(std::uint32_t capacity, std::uint32_t entries_per_page, std::uint32_t translation_pages)
     : capacity_{capacity}, entries_per_page_{entries_per_page}, dirty_head_(translation_pages, none), dirty_count_(translation_pages, 0),
       is_cached_(std::size_t{entries_per_page} * translation_pages) {
     ensure(capacity >= 1 && entries_per_page >= 1, "a mapping cache holds an entry");
@@ -10,7 +10,7 @@ MappingCache::MappingCache(std::uint32_t capacity, std::uint32_t entries_per_pag
     index_.reserve(capacity);
 }
 
-std::uint32_t MappingCache::take_slot(Lpn lpn, std::uint32_t entry) {
+std::uint32_t LruEntries::take_slot(Lpn lpn, std::uint32_t entry) {
     std::uint32_t s = 0;
     if (unused_.empty()) {
         s = static_cast<std::uint32_t>(slots_.size());
@@ -25,31 +25,31 @@ std::uint32_t MappingCache::take_slot(Lpn lpn, std::uint32_t entry) {
     return s;
 }
 
-void MappingCache::link_hot(std::uint32_t s, Order& order) {
+void LruEntries::link_hot(std::uint32_t s, Order& order) {
     slots_[s].hotter = none;
     slots_[s].colder = order.hot;
     (order.hot == none ? order.cold : slots_[order.hot].hotter) = s;
     order.hot = s;
 }
 
-void MappingCache::link_cold(std::uint32_t s, Order& order) {
+void LruEntries::link_cold(std::uint32_t s, Order& order) {
     slots_[s].colder = none;
     slots_[s].hotter = order.cold;
     (order.cold == none ? order.hot : slots_[order.cold].colder) = s;
     order.cold = s;
 }
 
-/// Set aside or not, it is neither afterwards.
-void MappingCache::unlink(std::uint32_t s) {
+/// Deferred or not, it is neither afterwards.
+void LruEntries::unlink(std::uint32_t s) {
     Slot& slot = slots_[s];
-    Order& order = slot.is_aside ? waiting_ : used_;
+    Order& order = slot.is_deferred ? waiting_ : used_;
     (slot.hotter == none ? order.hot : slots_[slot.hotter].colder) = slot.colder;
     (slot.colder == none ? order.cold : slots_[slot.colder].hotter) = slot.hotter;
-    aside_ -= slot.is_aside ? 1 : 0;
-    slot.is_aside = false;
+    deferred_ -= slot.is_deferred ? 1 : 0;
+    slot.is_deferred = false;
 }
 
-void MappingCache::mark_dirty(std::uint32_t s) {
+void LruEntries::mark_dirty(std::uint32_t s) {
     Slot& slot = slots_[s];
     if (slot.is_dirty()) return;
     const std::uint32_t page = page_of(slot);
@@ -61,7 +61,7 @@ void MappingCache::mark_dirty(std::uint32_t s) {
     ++dirty_;
 }
 
-void MappingCache::mark_clean(std::uint32_t s) {
+void LruEntries::mark_clean(std::uint32_t s) {
     Slot& slot = slots_[s];
     if (!slot.is_dirty()) return;
     const std::uint32_t page = page_of(slot);
@@ -72,12 +72,12 @@ void MappingCache::mark_clean(std::uint32_t s) {
     --dirty_;
 }
 
-std::optional<std::uint32_t> MappingCache::peek(Lpn lpn) const {
+std::optional<std::uint32_t> LruEntries::peek(Lpn lpn) const {
     const std::uint32_t s = slot_of(lpn);
     return s == none ? std::nullopt : std::optional{slots_[s].entry};
 }
 
-std::optional<std::uint32_t> MappingCache::use(Lpn lpn) {
+std::optional<std::uint32_t> LruEntries::use(Lpn lpn) {
     const std::uint32_t s = slot_of(lpn);
     if (s == none) return std::nullopt;
     if (s != used_.hot) {
@@ -87,34 +87,34 @@ std::optional<std::uint32_t> MappingCache::use(Lpn lpn) {
     return slots_[s].entry;
 }
 
-void MappingCache::insert(Lpn lpn, std::uint32_t entry, bool is_dirty) {
+void LruEntries::insert(Lpn lpn, std::uint32_t entry, bool is_dirty) {
     const std::uint32_t s = take_slot(lpn, entry);
     link_hot(s, used_);
     if (is_dirty) mark_dirty(s);
 }
 
-void MappingCache::insert_cold(Lpn lpn, std::uint32_t entry) {
+void LruEntries::insert_cold(Lpn lpn, std::uint32_t entry) {
     const std::uint32_t s = take_slot(lpn, entry);
     link_cold(s, used_);
     mark_dirty(s);
 }
 
-void MappingCache::set_aside(Lpn lpn, std::uint32_t entry) {
+void LruEntries::defer(Lpn lpn, std::uint32_t entry) {
     const std::uint32_t s = take_slot(lpn, entry);
     link_hot(s, waiting_);
-    slots_[s].is_aside = true;
-    ++aside_;
+    slots_[s].is_deferred = true;
+    ++deferred_;
     mark_dirty(s);
 }
 
-void MappingCache::update(Lpn lpn, std::uint32_t entry) {
+void LruEntries::update(Lpn lpn, std::uint32_t entry) {
     const std::uint32_t s = slot_of(lpn);
     ensure(s != none, "only a cached entry is updated");
     slots_[s].entry = entry;
     mark_dirty(s);
 }
 
-void MappingCache::remove(Lpn lpn) {
+void LruEntries::remove(Lpn lpn) {
     const std::uint32_t s = slot_of(lpn);
     ensure(s != none, "only a cached entry is removed");
     mark_clean(s);
@@ -124,16 +124,16 @@ void MappingCache::remove(Lpn lpn) {
     unused_.push_back(s);
 }
 
-std::optional<MappingCache::Coldest> MappingCache::coldest() const {
+std::optional<LruEntries::Victim> LruEntries::victim() const {
     if (used_.cold == none) return std::nullopt;
-    return Coldest{Lpn{slots_[used_.cold].lpn}, slots_[used_.cold].is_dirty()};
+    return Victim{Lpn{slots_[used_.cold].lpn}, slots_[used_.cold].is_dirty()};
 }
 
-void MappingCache::clean(std::uint32_t page) {
+void LruEntries::clean(std::uint32_t page) {
     while (dirty_head_[page] != none) {
         const std::uint32_t s = dirty_head_[page];
         mark_clean(s);
-        if (!slots_[s].is_aside) continue;
+        if (!slots_[s].is_deferred) continue;
         unlink(s);
         link_cold(s, used_);
     }

@@ -1,9 +1,9 @@
-/// The mapping entries that a device keeps in DRAM, of a map that lies on flash: DFTL's cached mapping table (CMT).
+/// The entry cache of `dftl` (CMT): the mapping entries that a device keeps in DRAM, of a map that lies on flash (demand_table.h).
 ///
-/// Idea       Entries in the order of their last use; the dirty ones of each translation page are linked, too, so that one batch update finds them
-///            all.
+/// Idea       Entries in the order of their last use; a miss brings nothing else with it. The dirty ones of each translation page are linked, too, so
+///            that one batch update finds them all.
 /// Invariant  K1 an entry is cached at most once. K2 the dirty entries are exactly those linked to their translation page.
-///            K3 entries set aside are dirty; they have no place in the order.
+///            K3 deferred entries are dirty; they have no place in the order.
 /// Cost       O(1) a call; 28 bytes and a hash slot for each entry in the simulator, 8 bytes in the device it models. A bit for each logical page, so
 ///            that one that is not cached costs no look-up. Capacity is the owner's to keep: entries that a collection or a recovery brings may
 ///            exceed it until they are flushed.
@@ -22,18 +22,19 @@
 
 namespace flashlab {
 
-class MappingCache {
+class LruEntries {
 public:
     static constexpr std::uint32_t device_bytes_per_entry = 8; ///< default: logical and physical page number, without links (ftl.mapping_entry_bytes)
 
-    MappingCache(std::uint32_t capacity, std::uint32_t entries_per_page, std::uint32_t translation_pages);
+    LruEntries(std::uint32_t capacity, std::uint32_t entries_per_page, std::uint32_t translation_pages);
 
     [[nodiscard]] std::uint32_t capacity() const { return capacity_; }
     void set_capacity(std::uint32_t capacity) { capacity_ = capacity; }
     [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(index_.size()); }
-    [[nodiscard]] std::uint32_t aside() const { return aside_; }
-    /// Those that are not set aside.
-    [[nodiscard]] std::uint32_t in_order() const { return size() - aside_; }
+    [[nodiscard]] std::uint32_t deferred() const { return deferred_; }
+    /// Those that are not deferred.
+    [[nodiscard]] std::uint32_t in_order() const { return size() - deferred_; }
+    [[nodiscard]] bool has_room(std::uint32_t more) const { return in_order() + more <= capacity_; }
     [[nodiscard]] std::uint32_t dirty() const { return dirty_; }
     [[nodiscard]] std::uint32_t dirty_of(std::uint32_t page) const { return dirty_count_[page]; }
 
@@ -47,17 +48,22 @@ public:
     void insert_cold(Lpn lpn, std::uint32_t entry);
     /// A new dirty entry that nobody asked for and that waits to be written with others: it is never the coldest. Used, it is an entry like any
     /// other; cleaned, it goes first when room is needed.
-    void set_aside(Lpn lpn, std::uint32_t entry);
+    void defer(Lpn lpn, std::uint32_t entry);
     /// A cached entry changes and is dirty; its place in the order does not change.
     void update(Lpn lpn, std::uint32_t entry);
     void remove(Lpn lpn);
-    struct Coldest {
+    struct Victim {
         Lpn lpn;
         bool is_dirty;
     };
-    [[nodiscard]] std::optional<Coldest> coldest() const;
-    /// Of the entries set aside, the one that has waited longest.
-    [[nodiscard]] std::optional<Lpn> oldest_aside() const {
+    /// Of those that are not deferred, the least recently used.
+    [[nodiscard]] std::optional<Victim> victim() const;
+    /// How many entries behind a missed one come with it, of a request that ends at `end` and a translation page that ends at `page_end`.
+    [[nodiscard]] static std::uint32_t neighbours_of(Lpn, std::uint32_t, std::uint32_t) { return 0; }
+    /// What may leave for such an entry.
+    [[nodiscard]] static std::optional<Lpn> victim_for_neighbour(Lpn) { return std::nullopt; }
+    /// Of the deferred entries, the one that has waited longest.
+    [[nodiscard]] std::optional<Lpn> oldest_deferred() const {
         return waiting_.cold == none ? std::nullopt : std::optional{Lpn{slots_[waiting_.cold].lpn}};
     }
     /// All dirty entries of a translation page have been written: they are clean.
@@ -67,7 +73,7 @@ public:
     void for_each_dirty_of(std::uint32_t page, F&& visit) const {
         for (std::uint32_t s = dirty_head_[page]; s != none; s = slots_[s].dirty_next) visit(Lpn{slots_[s].lpn}, slots_[s].entry);
     }
-    /// Those set aside, then the least recently used first.
+    /// The deferred ones, then the least recently used first.
     template <class F>
     void for_each_dirty(F&& visit) const {
         for (const Order* order : {&waiting_, &used_})
@@ -85,7 +91,7 @@ private:
         std::uint32_t colder = none;
         std::uint32_t dirty_next = none;
         std::uint32_t dirty_previous = clean_entry;
-        bool is_aside = false;
+        bool is_deferred = false;
         [[nodiscard]] bool is_dirty() const { return dirty_previous != clean_entry; }
     };
     struct Order {
@@ -114,8 +120,8 @@ private:
     std::vector<bool> is_cached_;                                   ///< by logical page: has an entry in index_
     boost::unordered_flat_map<std::uint32_t, std::uint32_t> index_; ///< never iterated
     Order used_;
-    Order waiting_; ///< set aside
-    std::uint32_t aside_ = 0;
+    Order waiting_; ///< deferred
+    std::uint32_t deferred_ = 0;
     std::uint32_t dirty_ = 0;
 };
 

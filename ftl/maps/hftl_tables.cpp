@@ -1,4 +1,4 @@
-#include "ftl/schemes/hftl_tables.h"
+#include "ftl/maps/hftl_tables.h"
 
 #include <algorithm>
 #include <array>

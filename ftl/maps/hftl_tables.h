@@ -15,7 +15,7 @@
 
 #include "base/little_endian.h"
 #include "ftl/blocks/valid_map.h"
-#include "ftl/schemes/hftl_layout.h"
+#include "ftl/maps/hftl_layout.h"
 #include "pram/redo_log.h"
 
 namespace flashlab {

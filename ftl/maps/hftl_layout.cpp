@@ -1,4 +1,4 @@
-#include "ftl/schemes/hftl_layout.h"
+#include "ftl/maps/hftl_layout.h"
 
 #include <algorithm>
 

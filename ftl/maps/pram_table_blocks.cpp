@@ -1,12 +1,12 @@
 /// What hFTL makes durable in PRAM when superblocks are opened and closed and when a victim is given up.
 #include <algorithm>
 
-#include "ftl/schemes/hftl.h"
+#include "ftl/maps/pram_table.h"
 
 namespace flashlab {
 
-SimTime Hftl::opened(OpenSuperblock& set, const OpenSuperblock& closing, SimTime ready) {
-    sequence_ceiling_ = blocks_.next_sequence() + blocks_.open_room();
+SimTime PramTable::opened(OpenSuperblock& set, const OpenSuperblock& closing, SimTime ready) {
+    sequence_ceiling_ = parts_.blocks.next_sequence() + parts_.blocks.open_room();
     tables_.begin(ready, no_event);
     for (OpenColumn& c : set.columns) {
         c.slot = first_slot(units_.geometry().plane_of(c.block), set.frontier);
@@ -19,7 +19,7 @@ SimTime Hftl::opened(OpenSuperblock& set, const OpenSuperblock& closing, SimTime
 }
 
 /// Commits the mapping of the current units of the closing superblock, then makes its blocks data.
-void Hftl::closed(OpenSuperblock& set, SimTime at) {
+void PramTable::closed(OpenSuperblock& set, SimTime at) {
     settle_columns(set, at);
     for (const OpenColumn& c : set.columns) {
         tables_.close_slot(c.slot, c.block, HftlBlockState::data);
@@ -28,8 +28,8 @@ void Hftl::closed(OpenSuperblock& set, SimTime at) {
     (void)tables_.commit(); // nobody waits: until it is durable, recovery reads the OOB of these blocks
 }
 
-void Hftl::settle_columns(const OpenSuperblock& set, SimTime now) {
-    tables_.begin(array_.note_durable(now), no_event);
+void PramTable::settle_columns(const OpenSuperblock& set, SimTime now) {
+    tables_.begin(parts_.array.note_durable(now), no_event);
     for (std::uint32_t c = 0; c < set.columns.size(); ++c) {
         const OpenColumn& column = set.columns[c];
         for (std::uint32_t i = 0; i < set.filled(c); ++i) {
@@ -43,19 +43,17 @@ void Hftl::settle_columns(const OpenSuperblock& set, SimTime now) {
     }
 }
 
-void Hftl::moved(const PageOob& oob, UnitId, UnitId to, const OpenColumn& column, SimTime) { adopt(oob.lpn, to, column.slot); }
-
 /// PRAM forgets the victim once every newer version is durable.
-FtlResult<SimTime> Hftl::forget(BlockId victim, BlockFate fate, SimTime at, EventId job) {
+FtlResult<SimTime> PramTable::forget(BlockId victim, BlockFate fate, SimTime at, EventId job) {
     const ValidMap& bits = tables_.bits();
     for (std::uint32_t i = bits.next_set(victim, 0); i < units_.units_per_block(); i = bits.next_set(victim, i + 1)) {
         const auto lpn = overlay_.stale_lpn(units_.unit_at(victim, i));
         ensure(lpn.has_value(), "a committed unit that is not valid is stale");
-        const GroupId group = blocks_.group_of(units_.block_of(*overlay_.current(*lpn)));
-        for (const FrontierId f : ids<FrontierId>(blocks_.frontiers()))
-            at = std::max({at, blocks_.open(group, f).last_end, blocks_.closing(group, f).last_end});
+        const GroupId group = parts_.blocks.group_of(units_.block_of(*overlay_.current(*lpn)));
+        for (const FrontierId f : ids<FrontierId>(parts_.blocks.frontiers()))
+            at = std::max({at, parts_.blocks.open(group, f).last_end, parts_.blocks.closing(group, f).last_end});
     }
-    tables_.begin(array_.note_durable(at), job);
+    tables_.begin(parts_.array.note_durable(at), job);
     for (std::uint32_t i = bits.next_set(victim, 0); i < units_.units_per_block(); i = bits.next_set(victim, i + 1)) {
         const UnitId old = units_.unit_at(victim, i);
         const Lpn lpn = *overlay_.stale_lpn(old);
@@ -66,7 +64,7 @@ FtlResult<SimTime> Hftl::forget(BlockId victim, BlockFate fate, SimTime at, Even
     return tables_.commit();
 }
 
-SimTime Hftl::condemned(BlockId block, SimTime now, EventId job) {
+SimTime PramTable::condemned(BlockId block, SimTime now, EventId job) {
     tables_.begin(now, job);
     tables_.set_state(block, HftlBlockState::bad);
     const SimTime done = tables_.commit();

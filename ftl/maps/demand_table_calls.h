@@ -1,0 +1,278 @@
+/// demand_table.h's requests, and their traffic between entries and translation pages.
+#pragma once
+
+#include "ftl/maps/demand_table.h"
+
+namespace flashlab {
+
+// Requests
+
+template <class Entries>
+FtlResult<SimTime> DemandTable<Entries>::look_up(Lpn first, std::uint32_t pages, const Io& io) {
+    SimTime at = io.when;
+    std::optional<std::uint32_t> just_read;
+    GhostBitmap::Together of_one_read;
+    if (curve_) count_reads(first, pages);
+    const std::uint32_t end = first.value() + pages;
+    for (std::uint32_t l = first.value(); l < end; ++l) {
+        const Lpn lpn{l};
+        if (entries_.use(lpn)) {
+            ++counted_.map_read_hits;
+            continue;
+        }
+        ++counted_.map_read_misses;
+        const std::uint32_t page = pages_.page_of(lpn);
+        if (!pages_.exists(page)) continue; // the directory itself says that nothing is there
+        if (ghost_) {
+            if (just_read && just_read != page) ghost_->missed_read(std::exchange(of_one_read, {}));
+            ghost_->join(of_one_read, l);
+        }
+        const auto room = make_room(1, io.at(at));
+        if (!room) return room;
+        at = std::max(at, *room);
+        if (just_read != page) { // one read serves the pages of one request
+            const auto read = pages_.read(page, io.at(at));
+            if (!read) return read;
+            at = *read;
+            just_read = page;
+            ++counted_.read_for_host;
+        }
+        const bool has_room = entries_.has_room(1) || !parts_.blocks.is_read_only();
+        if (!has_room || entries_.peek(lpn)) continue; // making room may have moved the page, and its entry here
+        entries_.insert(lpn, pages_.stored(lpn), false);
+        take_neighbours(lpn, end);
+    }
+    if (ghost_ && just_read) ghost_->missed_read(of_one_read);
+    return at;
+}
+
+/// What the cache wants beside a missed entry lies in the page that was read for it, and costs no flash operation: neither does its place.
+template <class Entries>
+void DemandTable<Entries>::take_neighbours(Lpn missed, std::uint32_t end) {
+    const std::uint64_t stop = std::min<std::uint64_t>(pages_.end_of(pages_.page_of(missed)), parts_.logical_pages);
+    const std::uint32_t wanted =
+        entries_.neighbours_of(missed, static_cast<std::uint32_t>(std::min<std::uint64_t>(end, stop)), static_cast<std::uint32_t>(stop));
+    for (std::uint32_t l = missed.value() + 1; l <= missed.value() + wanted; ++l) {
+        if (entries_.peek(Lpn{l})) continue;
+        while (!entries_.has_room(1)) {
+            const auto victim = entries_.victim_for_neighbour(missed);
+            if (!victim) return;
+            evict(*victim);
+            ++counted_.map_evictions;
+        }
+        entries_.insert(Lpn{l}, pages_.stored(Lpn{l}), false);
+        ++counted_.map_prefetches;
+    }
+}
+
+template <class Entries>
+FtlResult<SimTime> DemandTable<Entries>::before_row(Lpn first, std::uint32_t pages, const Io& io) {
+    std::uint32_t new_entries = 0;
+    for (std::uint32_t l = first.value(); l < first.value() + pages; ++l) new_entries += entries_.peek(Lpn{l}) ? 0 : 1;
+    const auto room = make_room(new_entries, io);
+    if (!room || !most_.fetched_for_writes) return room;
+    SimTime at = *room;
+    for (std::uint32_t l = first.value(); l < first.value() + pages; ++l) {
+        const std::uint32_t page = pages_.page_of(Lpn{l});
+        if (entries_.peek(Lpn{l}) || !pages_.exists(page) || fetched_ == page) continue;
+        const auto read = pages_.read(page, io.at(at));
+        if (!read) return read;
+        at = *read;
+        fetched_ = page;
+    }
+    return at;
+}
+
+/// A host's write: the entry is dirty and in use.
+template <class Entries>
+void DemandTable<Entries>::adopt(Lpn lpn, UnitId unit, const OpenColumn&, SimTime end) {
+    if (curve_) curve_->write(lpn.value());
+    if (entries_.use(lpn)) {
+        ++counted_.map_write_hits;
+        entries_.update(lpn, map_entry::of(unit));
+    } else {
+        ++counted_.map_write_misses;
+        if (ghost_) {
+            GhostBitmap::Together alone;
+            ghost_->join(alone, lpn.value());
+            ghost_->missed_write(alone);
+        }
+        entries_.insert(lpn, map_entry::of(unit), true);
+    }
+    programmed(end);
+}
+
+template <class Entries>
+FtlResult<void> DemandTable<Entries>::after_row(std::uint32_t pages, const Io& io) {
+    return keep_pace(pages, io);
+}
+
+template <class Entries>
+FtlResult<SimTime> DemandTable<Entries>::trim(Lpn first, std::uint32_t pages, const Io& io) {
+    const std::uint64_t& trimmed = parts_.counters.host_pages_trimmed;
+    const std::uint64_t trimmed_before = trimmed;
+    FtlResult<SimTime> done = make_room(0, io); // a checkpoint holds the dirty entries of a cache within its capacity
+    if (!done) return done;
+    std::uint32_t l = first.value();
+    for (const std::uint32_t end = l + pages; l < end && done;) {
+        const std::uint32_t page = pages_.page_of(Lpn{l});
+        const auto stop = static_cast<std::uint32_t>(std::min<std::uint64_t>(end, pages_.end_of(page)));
+        const std::uint64_t before = trimmed;
+        const auto in_page = trim_in_page(page, Lpn{l}, stop - l, io);
+        if (in_page || trimmed != before) l = stop;
+        done = in_page ? FtlResult<SimTime>{std::max(*done, *in_page)} : in_page;
+    }
+    // Also of a trim that failed half way: what reads zeros now must not come back.
+    if (trimmed != trimmed_before) journal().trimmed(first, l - first.value());
+    if (!done) return done;
+    if (parts_.blocks.has_failed_blocks())
+        if (const auto retired = parts_.blocks.retire_failed(io.when); !retired) return std::unexpected(retired.error());
+    if (const auto written = record_full_trims(io); !written) return std::unexpected(written.error());
+    return done;
+}
+
+template <class Entries>
+FtlResult<SimTime> DemandTable<Entries>::trim_in_page(std::uint32_t page, Lpn first, std::uint32_t pages, const Io& io) {
+    if (!pages_.exists(page) && entries_.dirty_of(page) == 0) return io.when;
+    const std::uint32_t end = first.value() + pages;
+    const bool is_whole = pages_.index_in_page(first) == 0 && (pages == pages_.entries_per_page() || end == parts_.logical_pages);
+    SimTime at = io.when;
+    bool reads_page = false;
+    for (std::uint32_t l = first.value(); l < end && !reads_page; ++l)
+        reads_page = pages_.stored(Lpn{l}) != map_entry::unmapped && !entries_.peek(Lpn{l});
+    if (reads_page) { // to learn which pages are invalid now
+        const auto read = pages_.read(page, io);
+        if (!read) return read;
+        at = *read;
+    }
+    bool brought = false;
+    for (std::uint32_t l = first.value(); l < end; ++l) {
+        const Lpn lpn{l};
+        const auto unit = current(lpn);
+        const bool is_cached = entries_.peek(lpn).has_value();
+        if (is_whole && is_cached) entries_.remove(lpn);
+        if (!unit) continue;
+        ++parts_.counters.host_pages_trimmed;
+        drop(*unit, io.when);
+        if (is_whole) continue;
+        if (is_cached) {
+            entries_.update(lpn, map_entry::unmapped);
+        } else {
+            entries_.insert_cold(lpn, map_entry::unmapped);
+            brought = true;
+        }
+    }
+    // While the trim waits, an older version of the page may be on flash that only this one outdates.
+    if (is_whole)
+        if (const auto unit = pages_.forget(page)) drop(*unit, io.when);
+    if (!brought) return at;
+    const auto written = batch_update(page, io.at(at));
+    if (!written && written.error().kind != FtlErrorKind::no_free_block) return written;
+    drop_clean_excess();
+    return at;
+}
+
+// Entries and translation pages
+
+template <class Entries>
+FtlResult<SimTime> DemandTable<Entries>::make_room(std::uint32_t entries, const Io& io) {
+    SimTime at = io.when;
+    while (entries_.in_order() != 0 && !entries_.has_room(entries)) {
+        const auto victim = *entries_.victim();
+        if (!victim.is_dirty) {
+            evict(victim.lpn);
+            ++counted_.map_evictions;
+            continue;
+        }
+        if (parts_.blocks.is_read_only()) break;
+        ++counted_.map_dirty_evictions;
+        const auto written = batch_update(pages_.page_of(victim.lpn), io.at(at));
+        if (!written && written.error().kind == FtlErrorKind::no_free_block) break; // above the capacity until a collection has made room
+        if (!written) return written;
+        at = std::max(at, *written);
+    }
+    return at;
+}
+
+template <class Entries>
+FtlResult<SimTime> DemandTable<Entries>::batch_update(std::uint32_t page, const Io& io) {
+    for (;;) {
+        if (const auto room = pages_.make_room(page, io.when); !room) return room;
+        if (entries_.dirty_of(page) == 0) return io.when; // a collection that made the room has written them
+        dirty_.resize(entries_.dirty_of(page));
+        entries_.for_each_dirty_of(page, [next = dirty_.begin()](Lpn lpn, std::uint32_t entry) mutable { *next++ = {lpn, entry}; });
+        const auto written = pages_.write(page, dirty_, io);
+        if (!written) return std::unexpected(written.error());
+        if (!*written) continue;
+        ++counted_.batch_updates;
+        counted_.batch_entries += dirty_.size();
+        costs_.batch_update(static_cast<std::uint32_t>(dirty_.size()));
+        entries_.clean(page);
+        programmed(**written);
+        return **written;
+    }
+}
+
+/// A share of the translation pages whose entries are deferred, with so many pages of the host. Nobody waits for it. Half of what may be deferred is
+/// let be: the longer entries wait, the more go with one page. The other half is for collections that are made in one go.
+template <class Entries>
+FtlResult<void> DemandTable<Entries>::keep_pace(std::uint32_t pages, const Io& io) {
+    constexpr std::uint64_t most_a_page = 8; // translation pages with a page of the host, when nothing more can be deferred
+    const std::uint32_t let_be = most_deferred_ / 2;
+    if (entries_.deferred() > let_be) {
+        const std::uint64_t due = (std::uint64_t{entries_.deferred() - let_be} * pages * 2 * most_a_page + most_deferred_ - 1) / most_deferred_;
+        for (std::uint64_t i = 0; i < due && entries_.deferred() > let_be && !parts_.blocks.is_read_only(); ++i) {
+            const auto written = batch_update(pages_.page_of(*entries_.oldest_deferred()), io);
+            if (!written && written.error().kind == FtlErrorKind::no_free_block) break; // they stay dirty until there is room
+            if (!written) return std::unexpected(written.error());
+        }
+    }
+    drop_clean_excess();
+    return {};
+}
+
+/// After a batch update of what collections brought: those entries are clean and were never asked for.
+template <class Entries>
+void DemandTable<Entries>::drop_clean_excess() {
+    while (!entries_.has_room(0)) {
+        const auto victim = *entries_.victim();
+        if (victim.is_dirty) return;
+        evict(victim.lpn);
+    }
+}
+
+template <class Entries>
+void DemandTable<Entries>::evict(Lpn lpn) {
+    entries_.remove(lpn);
+    if (ghost_) ghost_->evicted(lpn.value());
+}
+
+// Collections
+
+template <class Entries>
+void DemandTable<Entries>::moved(const PageOob& oob, UnitId from, UnitId to, const OpenColumn&, SimTime end) {
+    programmed(end);
+    if (oob.kind == PageKind::translation) {
+        costs_.copied(TranslationPages::frontier);
+        return pages_.moved(oob.lpn.value(), from, to);
+    }
+    costs_.copied(host_frontier);
+    ensure(entry_of(oob.lpn) == map_entry::of(from), "a valid unit is its page's newest version");
+    if (entries_.peek(oob.lpn)) return entries_.update(oob.lpn, map_entry::of(to)); // lazy copying
+    // What can be deferred no more goes when the victim is done.
+    if (entries_.deferred() < most_deferred_)
+        entries_.defer(oob.lpn, map_entry::of(to));
+    else
+        entries_.insert_cold(oob.lpn, map_entry::of(to));
+}
+
+template <class Entries>
+FtlResult<SimTime> DemandTable<Entries>::forget(BlockId victim, BlockFate fate, SimTime at, EventId job) {
+    const bool holds_data = use_of(victim) == BlockUse::data;
+    costs_.collected(holds_data ? host_frontier : TranslationPages::frontier);
+    if (holds_data)
+        if (const auto room = make_room(0, {at, {Cause::map, job}}); !room) return room;
+    return JournaledTable::forget(victim, fate, at, job);
+}
+
+} // namespace flashlab

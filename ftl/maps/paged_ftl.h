@@ -1,0 +1,99 @@
+/// What page-mapping schemes are beside their table (page_table.h): requests, counters, and the blocks below.
+///
+/// Idea       A write is rows of new pages, a read one call of the array; both ask the table, in line.
+/// Invariant  Each page is adopted by the table after its unit is valid and its old one is not. The blocks': B1 to B6 (ftl/blocks/page_blocks.h).
+/// Cost       No allocation in steady state; no virtual call a page.
+/// Power cut  The table's.
+#pragma once
+
+#include <utility>
+
+#include "ftl/blocks/row_writer.h"
+#include "ftl/blocks/unit_reader.h"
+#include "ftl/maps/page_table.h"
+
+namespace flashlab {
+
+template <PageTable Table>
+class PagedFtl final : public Ftl, private PageOwner {
+public:
+    /// `name` lives as long as the program. `of_table`: what the table takes beside TableParts.
+    template <class... OfTable>
+    PagedFtl(std::string_view name, std::uint32_t logical_pages, const PageBlocksConfig& blocks, NandArray& array, EventSink& events,
+             BlockPolicies policies, OfTable&&... of_table)
+        : Ftl{{UnitGeometry{array.geometry(), blocks.pages_per_unit}.bytes_per_unit(), logical_pages, array.geometry().blocks()}}, name_{name},
+          blocks_{blocks, array, events, static_cast<PageOwner&>(*this), std::move(policies)}, reader_{array, blocks_},
+          table_{TableParts{array, blocks_, counters_, logical_pages}, std::forward<OfTable>(of_table)...} {}
+
+    [[nodiscard]] const Table& table() const { return table_; }
+
+    std::string_view name() const override { return name_; }
+    bool durable_when_answered() const override { return Table::durable_when_answered; }
+    MappingSpace* mapping_space() override { return table_.mapping_space(); }
+    FtlCounters counters() const override {
+        FtlCounters all = counters_;
+        blocks_.count_into(all);
+        return all;
+    }
+    FtlSpace space() const override {
+        FtlSpace s = blocks_.space();
+        s.mapped_pages -= table_.own_pages();
+        return s;
+    }
+
+private:
+    FtlResult<FtlRecovery> do_recover(SimTime now) override { return table_.recover(now); }
+    FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, const Io& io) override {
+        const auto looked_up = table_.look_up(first, pages, io);
+        if (!looked_up) return looked_up;
+        counters_.host_pages_read += pages;
+        return reader_.read(first, pages, to, io.at(*looked_up), [this](Lpn lpn) { return table_.current(lpn); });
+    }
+    FtlResult<SimTime> do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, const Io& io) override {
+        const auto looked_up = table_.look_up(lpn, 1, io);
+        if (!looked_up) return looked_up;
+        ++counters_.host_pages_read;
+        return reader_.read_part(lpn, table_.current(lpn), offset, bytes, to, io.at(*looked_up));
+    }
+    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) override {
+        if (blocks_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, io.when});
+        if (const auto begun = table_.begin_write(first, io); !begun) return std::unexpected(begun.error());
+        const auto written = write_rows(
+            blocks_, {first, pages, from}, io, [&](Lpn lpn, std::uint32_t row, SimTime at) { return table_.before_row(lpn, row, io.at(at)); },
+            [this](Lpn lpn) { return table_.current(lpn); },
+            [this](Lpn lpn, UnitId unit, const OpenColumn& column, SimTime end) { table_.adopt(lpn, unit, column, end); },
+            [&](std::uint32_t placed, SimTime at) { return table_.after_row(placed, io.at(at)); });
+        if (!written) return written;
+        counters_.host_pages_written += pages;
+        table_.answered(*written);
+        return *written;
+    }
+    FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, const Io& io) override {
+        if (blocks_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, io.when});
+        return table_.trim(first, pages, io);
+    }
+    FtlResult<SimTime> do_flush(const Io& io) override { return table_.flush(io); }
+    SimTime do_idle(SimTime now) override { return table_.idle(now); }
+    FtlResult<SimTime> do_relocate(BlockId block, SimTime now) override { return blocks_.relocate(block, now); }
+    FtlResult<SimTime> do_shut_down(SimTime now) override { return table_.shut_down(now); }
+    bool do_is_mapped(Lpn lpn) const override { return table_.current(lpn).has_value(); }
+    BlockStatus do_status_of(BlockId block) const override { return blocks_.status_of(block, table_.use_of(block)); }
+    std::vector<CheckProblem> do_check() override { return table_.check(); }
+
+    SimTime opened(OpenSuperblock& set, const OpenSuperblock& closing, SimTime ready) override { return table_.opened(set, closing, ready); }
+    void closed(OpenSuperblock& set, SimTime at) override { table_.closed(set, at); }
+    void prefetch(Lpn lpn) const override { table_.prefetch(lpn); }
+    void moved(const PageOob& oob, UnitId from, UnitId to, const OpenColumn& column, SimTime end) override {
+        table_.moved(oob, from, to, column, end);
+    }
+    FtlResult<SimTime> forget(BlockId victim, BlockFate fate, SimTime at, EventId job) override { return table_.forget(victim, fate, at, job); }
+    SimTime condemned(BlockId block, SimTime now, EventId job) override { return table_.condemned(block, now, job); }
+
+    std::string_view name_;
+    FtlCounters counters_;
+    PageBlocks blocks_;
+    UnitReader reader_;
+    Table table_;
+};
+
+} // namespace flashlab

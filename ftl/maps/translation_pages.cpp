@@ -1,0 +1,96 @@
+#include "ftl/maps/translation_pages.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace flashlab {
+
+TranslationPages::TranslationPages(const TableParts& parts, DemandCounters& counted)
+    : parts_{parts}, units_{parts.blocks.units()}, counted_{counted}, entries_per_page_{entries_in(units_)}, to_page_{entries_per_page_},
+      stored_(std::size_t{count_of(units_, parts.logical_pages)} * entries_per_page_), gtd_(stored_.size() / entries_per_page_, map_entry::unmapped),
+      page_(units_.bytes_per_unit()) {}
+
+FtlResult<SimTime> TranslationPages::read(std::uint32_t page, const Io& io) {
+    const UnitId unit = *map_entry::unit(gtd_[page]);
+    SimTime done = io.when;
+    for (std::uint32_t p = 0; p < units_.pages_per_unit(); ++p) {
+        const auto read = parts_.array.read(PageRead{units_.page_of(unit, p), 0, units_.geometry().page_bytes(), {}}, io.as(Cause::map));
+        if (!read) return std::unexpected(parts_.blocks.fail(read.error(), Lpn{page * entries_per_page_}));
+        done = std::max(done, *read);
+    }
+    ++counted_.translation_reads;
+    return done;
+}
+
+/// As it is to lie on flash; nothing where no payload is kept.
+std::span<const std::byte> TranslationPages::content(std::uint32_t page, std::span<const NewEntry> changed) {
+    if (!parts_.array.keeps_payload()) return {};
+    std::memcpy(page_.data(), entries_of(page).data(), page_.size());
+    for (const NewEntry& e : changed) std::memcpy(page_.data() + std::size_t{index_in_page(e.lpn)} * 4, &e.entry, 4);
+    return page_;
+}
+
+FtlResult<std::optional<SimTime>> TranslationPages::write(std::uint32_t page, std::span<const NewEntry> changed, const Io& io) {
+    PageBlocks& blocks = parts_.blocks;
+    SimTime at = io.when;
+    if (exists(page)) {
+        const auto old = read(page, io);
+        if (!old) return std::unexpected(old.error());
+        at = *old;
+    }
+    for (const NewEntry& e : changed)
+        if (const auto unit = map_entry::unit(e.entry)) at = std::max(at, blocks.programmed_by(units_.block_of(*unit)));
+    const auto placed = blocks.write_row({.first = Lpn{page},
+                                          .pages = 1,
+                                          .from = content(page, changed),
+                                          .kind = PageKind::translation,
+                                          .frontier = frontier,
+                                          .group = home_of(page),
+                                          .can_wait = true},
+                                         io.at(at).as(Cause::map));
+    if (!placed) return std::unexpected(placed.error());
+    if (placed->count == 0) return std::nullopt;
+    const UnitId unit = blocks.unit_of(*placed, 0);
+    if (const auto old = map_entry::unit(gtd_[page])) blocks.invalidate(*old, placed->end);
+    blocks.validate(unit);
+    gtd_[page] = map_entry::of(unit);
+    for (const NewEntry& e : changed) stored_[e.lpn.value()] = e.entry;
+    ++counted_.translation_writes;
+    return placed->end;
+}
+
+std::optional<UnitId> TranslationPages::forget(std::uint32_t page) {
+    const auto unit = map_entry::unit(std::exchange(gtd_[page], map_entry::unmapped));
+    if (unit) std::ranges::fill(entries_of(page), map_entry::unmapped);
+    return unit;
+}
+
+FtlResult<void> TranslationPages::load(PageJournal::Start& start, FtlRecovery& report) {
+    const std::uint32_t page_bytes = units_.geometry().page_bytes();
+    if (!start.was_clean) rebuild_map(gtd_, PageKind::translation, units_, start.census, nullptr, start.checkpoint.next_sequence);
+    SimTime done = start.done;
+    for (std::uint32_t page = 0; page < count(); ++page) {
+        const auto unit = map_entry::unit(gtd_[page]);
+        if (!unit) continue;
+        if (unit->value() >= units_.units()) return std::unexpected(FtlError{FtlErrorKind::foreign, Lpn{0}, done});
+        for (std::uint32_t p = 0; p < units_.pages_per_unit(); ++p) {
+            const auto part = std::span{page_}.subspan(std::size_t{p} * page_bytes, page_bytes);
+            const auto read = parts_.array.read(PageRead{units_.page_of(*unit, p), 0, page_bytes, part}, {start.done, {Cause::recovery, no_event}});
+            if (!read) return std::unexpected(parts_.blocks.fail(read.error(), Lpn{page * entries_per_page_}));
+            done = std::max(done, *read);
+            ++report.pages_scanned;
+        }
+        std::memcpy(entries_of(page).data(), page_.data(), page_.size());
+    }
+    start.done = done;
+    return {};
+}
+
+void TranslationPages::check(MapCheck& map, std::vector<CheckProblem>& out) const {
+    const PageBlocks& blocks = parts_.blocks;
+    for (std::uint32_t p = 0; p < count(); ++p)
+        if (const auto unit = map_entry::unit(gtd_[p]))
+            map.check({Lpn{p}, PageKind::translation, *unit}, blocks.valid().test(*unit), blocks.next_sequence(), out);
+}
+
+} // namespace flashlab

@@ -1,0 +1,112 @@
+/// The pages of a map that lies on flash, and the global translation directory (GTD) that says where each is.
+///
+/// Idea       Translation page p holds the entries of logical pages [p n, (p + 1) n). Each has a home group, p mod groups, so that every group's
+///            share is known. Written with all its new entries at once (batch update).
+/// Invariant  The directory names the newest version of each page; stored() is what that version holds.
+///            A page is programmed after every data page that its new entries name has ended: it never names what a cut may take back.
+/// Cost       DRAM of the device: 4 bytes a page. (The simulator keeps stored(), 4 bytes a logical page, so that a run needs no payload.)
+/// Power cut  The directory is part of a checkpoint; pages written since are found by a census; recovery reads each page once.
+/// Source     Gupta, Kim and Urgaonkar, "DFTL", ASPLOS 2009.
+#pragma once
+
+#include "base/divider.h"
+#include "base/little_endian.h"
+#include "base/zeroed_allocator.h"
+#include "ftl/blocks/map_check.h"
+#include "ftl/maps/page_table.h"
+#include "ftl/recovery/page_journal.h"
+
+namespace flashlab {
+
+struct DemandCounters {
+    std::uint64_t map_read_hits = 0; ///< logical pages looked up
+    std::uint64_t map_read_misses = 0;
+    std::uint64_t map_write_hits = 0;
+    std::uint64_t map_write_misses = 0;
+    std::uint64_t map_evictions = 0;       ///< entries that left the cache for another
+    std::uint64_t map_dirty_evictions = 0; ///< of these: had to be written first
+    std::uint64_t map_prefetches = 0;      ///< entries that came with a missed one and were not asked for
+    std::uint64_t batch_updates = 0;       ///< translation pages written for dirty entries
+    std::uint64_t batch_entries = 0;       ///< dirty entries written by them
+    std::uint64_t translation_reads = 0;
+    std::uint64_t translation_writes = 0; ///< without copies by collections
+    std::uint64_t read_for_host = 0;      ///< translation pages that the host's reads waited for
+};
+
+struct NewEntry {
+    Lpn lpn{0};
+    std::uint32_t entry = 0;
+};
+
+class TranslationPages {
+public:
+    static constexpr FrontierId frontier{1};
+
+    TranslationPages(const TableParts& parts, DemandCounters& counted);
+
+    [[nodiscard]] static std::uint32_t entries_in(const UnitGeometry& units) { return units.bytes_per_unit() / 4; }
+    [[nodiscard]] static std::uint32_t count_of(const UnitGeometry& units, std::uint32_t logical_pages) {
+        return (logical_pages + entries_in(units) - 1) / entries_in(units);
+    }
+    /// Of the table's part of a checkpoint.
+    [[nodiscard]] static std::uint64_t checkpoint_bytes_at_most(const UnitGeometry& units, std::uint32_t groups, std::uint32_t cached_entries) {
+        // Dirty entries: the cache's, the deferred ones (F6), and above both those of a collection made in one go or given up in each group.
+        const std::uint64_t dirty = std::uint64_t{cached_entries} + 2ull * groups * units.units_per_block();
+        return 8 + 4ull * count_of(units, units.units()) + 8 * dirty;
+    }
+    [[nodiscard]] std::uint32_t entries_per_page() const { return entries_per_page_; }
+    [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(gtd_.size()); }
+    [[nodiscard]] std::uint64_t directory_bytes() const { return gtd_.size() * 4; }
+    [[nodiscard]] std::uint32_t page_of(Lpn lpn) const { return to_page_.divide(lpn.value()); }
+    [[nodiscard]] std::uint32_t index_in_page(Lpn lpn) const { return to_page_.remainder(lpn.value()); }
+    /// The first logical page behind the translation page's; of the last one a whole page's worth.
+    [[nodiscard]] std::uint64_t end_of(std::uint32_t page) const { return (page + std::uint64_t{1}) * entries_per_page_; }
+    /// False: nothing of it is mapped on flash, and that is known without a read.
+    [[nodiscard]] bool exists(std::uint32_t page) const { return gtd_[page] != map_entry::unmapped; }
+    [[nodiscard]] std::uint32_t existing() const { return static_cast<std::uint32_t>(count() - std::ranges::count(gtd_, map_entry::unmapped)); }
+    [[nodiscard]] std::uint32_t stored(Lpn lpn) const { return stored_[lpn.value()]; }
+
+    [[nodiscard]] FtlResult<SimTime> read(std::uint32_t page, const Io& io);
+    /// When it may be written; may collect. What it will hold may have changed by then.
+    [[nodiscard]] FtlResult<SimTime> make_room(std::uint32_t page, SimTime now) { return parts_.blocks.make_room(home_of(page), frontier, now); }
+    /// With these entries changed: the old version is read, where there is one. None: a program failed; make room and come again.
+    [[nodiscard]] FtlResult<std::optional<SimTime>> write(std::uint32_t page, std::span<const NewEntry> changed, const Io& io);
+    void moved(std::uint32_t page, UnitId from, UnitId to) {
+        ensure(gtd_[page] == map_entry::of(from), "a valid translation page is the newest of its entries");
+        gtd_[page] = map_entry::of(to);
+    }
+    /// Nothing is mapped there any more. The unit that held it is the caller's to drop.
+    std::optional<UnitId> forget(std::uint32_t page);
+
+    // Checkpoint and recovery. The directory:
+    void encode(LittleEndianWriter& out) const {
+        for (const std::uint32_t entry : gtd_) out.u32(entry);
+    }
+    void decode(LittleEndianReader& in) {
+        for (std::uint32_t& entry : gtd_) entry = in.u32();
+    }
+    /// After an unclean end the newest versions, then what they all hold; moves `start.done` on.
+    [[nodiscard]] FtlResult<void> load(PageJournal::Start& start, FtlRecovery& report);
+    [[nodiscard]] std::uint32_t unit_entry(std::uint32_t page) const { return gtd_[page]; }
+    /// Of all logical pages.
+    [[nodiscard]] std::vector<std::uint32_t> stored_entries() const { return {stored_.begin(), stored_.begin() + parts_.logical_pages}; }
+    void check(MapCheck& map, std::vector<CheckProblem>& out) const;
+
+private:
+    [[nodiscard]] GroupId home_of(std::uint32_t page) const { return GroupId{page % parts_.blocks.groups()}; }
+    [[nodiscard]] std::span<std::uint32_t> entries_of(std::uint32_t page) {
+        return std::span{stored_}.subspan(std::size_t{page} * entries_per_page_, entries_per_page_);
+    }
+    [[nodiscard]] std::span<const std::byte> content(std::uint32_t page, std::span<const NewEntry> changed);
+
+    const TableParts parts_;
+    const UnitGeometry units_;
+    DemandCounters& counted_;
+    std::uint32_t entries_per_page_;
+    Divider to_page_;
+    ZeroedVector<std::uint32_t> stored_; ///< by logical page
+    std::vector<std::uint32_t> gtd_;
+    std::vector<std::byte> page_; ///< one, for program and recovery
+};
+
+} // namespace flashlab
