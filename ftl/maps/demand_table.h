@@ -25,24 +25,20 @@
 
 #include "ftl/cache/ghost_bitmap.h"
 #include "ftl/maps/demand_costs.h"
+#include "ftl/maps/entry_slots.h"
 #include "ftl/maps/journaled_table.h"
 #include "ftl/maps/translation_pages.h"
 
 namespace flashlab {
 
-/// The cached mapping table: how many entries, and what one takes of the drive's DRAM.
-struct CachedEntries {
-    std::uint32_t count = 0;
-    std::uint32_t bytes_each = 8;
-    bool fetched_for_writes = false; ///< a write miss reads the translation page (Gupta et al.); else it makes a dirty entry without (Shim et al.)
-};
-
+/// `Entries`: as LruEntries. `of_entries`: what it takes besides.
 template <class Entries>
 class DemandTable final : public JournaledTable, public MappingSpace {
 public:
-    DemandTable(const TableParts& parts, const PageJournalConfig& journal, CachedEntries cached)
-        : JournaledTable{parts, journal}, pages_{parts_, counted_}, entries_{cached.count, pages_.entries_per_page(), pages_.count()}, most_{cached},
-          most_deferred_{parts.blocks.groups() * parts.blocks.units().units_per_block()} {}
+    template <class... OfEntries>
+    DemandTable(const TableParts& parts, const PageJournalConfig& journal, const CachedEntries& cached, const OfEntries&... of_entries)
+        : JournaledTable{parts, journal}, pages_{parts_, counted_}, entries_{cached, pages_.entries_per_page(), pages_.count(), of_entries...},
+          most_{cached}, most_deferred_{parts.blocks.groups() * parts.blocks.units().units_per_block()} {}
 
     [[nodiscard]] const DemandCounters& counted() const { return counted_; }
     [[nodiscard]] const Entries& cache() const { return entries_; }
@@ -68,7 +64,7 @@ public:
     // Its share of the drive's DRAM: directory and cached entries; unit: an entry.
     MappingSpace* mapping_space() { return this; }
     MappingSpaceShape map_shape() const override;
-    std::uint64_t map_bytes_used() const override { return pages_.directory_bytes() + std::uint64_t{entries_.size()} * most_.bytes_each; }
+    std::uint64_t map_bytes_used() const override { return pages_.directory_bytes() + entries_.bytes_used(); }
     FtlResult<SimTime> set_map_bytes(std::uint64_t bytes, SimTime now) override {
         entries_.set_capacity(static_cast<std::uint32_t>(std::clamp<std::uint64_t>(entries_in(bytes), least_entries, most_.count)));
         return make_room(0, {now, {Cause::map, no_event}});

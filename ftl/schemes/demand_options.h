@@ -7,13 +7,13 @@ namespace flashlab {
 
 namespace demand_option {
 inline constexpr OptionOf<std::uint64_t> mapping_cache_bytes{{.key = "ftl.mapping_cache_bytes",
-                                                              .help = "dftl: DRAM for mapping entries; 0: a 32nd of the map.",
+                                                              .help = "DRAM for cached mapping entries; 0: a 32nd of the map.",
                                                               .max = std::uint64_t{1} << 34,
                                                               .is_size = true,
                                                               .behind = "ftl.checkpoint_blocks"}};
 inline constexpr OptionOf<std::uint32_t> mapping_entry_bytes{
     {.key = "ftl.mapping_entry_bytes",
-     .help = "dftl: DRAM that a mapping entry takes: 8, logical and physical page number; 16 with the links of the LRU list.",
+     .help = "DRAM that a cached mapping entry takes: 8, logical and physical page number; 16 with the links of the LRU list.",
      .initial = 8,
      .min = 4,
      .max = 64,

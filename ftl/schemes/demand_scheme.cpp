@@ -13,49 +13,56 @@ constexpr FrontierRule data_rule{.writes_keep_free = 3, .copies_keep_free = 1, .
 constexpr FrontierRule map_rule{.writes_keep_free = 1, .copies_keep_free = 0, .columns = 1};
 constexpr std::uint32_t spare_blocks_a_group = 5;
 
-std::uint32_t cached_entries(const SsdConfig& config, const UnitGeometry& units) {
+CachedEntries cached_entries(const DemandKind& kind, const SsdConfig& config, const UnitGeometry& units) {
+    const OptionSet& options = config.ftl.options;
+    CachedEntries of;
+    of.bytes_each = options[*kind.entry_bytes];
+    of.bytes_a_page = kind.page_bytes == nullptr ? 0 : options[*kind.page_bytes];
+    of.fetched_for_writes = options[demand_option::fetch_on_write_miss];
     const std::uint64_t map_bytes = std::uint64_t{units.units()} * 4;
-    const std::uint64_t asked = config.ftl.options[demand_option::mapping_cache_bytes];
-    const std::uint64_t entries = (asked == 0 ? map_bytes / 32 : asked) / config.ftl.options[demand_option::mapping_entry_bytes];
-    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(entries, 4, units.units()));
+    const std::uint64_t asked = options[demand_option::mapping_cache_bytes];
+    const std::uint64_t entries = (asked == 0 ? map_bytes / 32 : asked) / of.bytes_each;
+    const std::uint64_t least = 4 + of.bytes_a_page / of.bytes_each;
+    of.count = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(entries, least, std::max<std::uint64_t>(least, units.units())));
+    return of;
 }
 
 std::uint32_t groups_of(const SsdConfig& config, const Geometry& g) {
     return config.ftl.groups == 0 ? g.dies() : std::min(config.ftl.groups, g.dies());
 }
 
-std::uint64_t checkpoint_bytes(const SsdConfig& config, const Geometry& g) {
+std::uint64_t checkpoint_bytes(const DemandKind& kind, const SsdConfig& config, const Geometry& g) {
     const UnitGeometry units{g, config.ftl.mapping_unit_pages};
     const std::uint32_t groups = groups_of(config, g);
-    return PageJournal::checkpoint_bytes_at_most(units, groups, 1 + streams_of(config),
-                                                 TranslationPages::checkpoint_bytes_at_most(units, groups, cached_entries(config, units)));
+    return PageJournal::checkpoint_bytes_at_most(
+        units, groups, 1 + streams_of(config), TranslationPages::checkpoint_bytes_at_most(units, groups, cached_entries(kind, config, units).count));
 }
 
 } // namespace
 
-std::expected<FtlPlan, std::string> plan_demand(std::string_view scheme, const SsdConfig& config, const Geometry& g) {
-    if (const auto possible = can_map_units(config, g, scheme); !possible) return std::unexpected(possible.error());
+std::expected<FtlPlan, std::string> plan_demand(const DemandKind& kind, const SsdConfig& config, const Geometry& g) {
+    if (const auto possible = can_map_units(config, g, kind.scheme); !possible) return std::unexpected(possible.error());
     const UnitGeometry units{g, config.ftl.mapping_unit_pages};
     const std::uint32_t groups = groups_of(config, g);
     // Each group's share of the translation pages, rounded up to a block, and the block that is open.
     const std::uint64_t a_group = (TranslationPages::count_of(units, units.units()) + groups - 1) / groups;
     const std::uint64_t blocks_a_group = (a_group + units.units_per_block() - 1) / units.units_per_block();
     return plan_pages(config, g,
-                      {.scheme = scheme,
+                      {.scheme = kind.scheme,
                        .spare_a_group = spare_blocks_a_group + 1,
                        .has_meta_log = true,
-                       .checkpoint_bytes = checkpoint_bytes(config, g),
+                       .checkpoint_bytes = checkpoint_bytes(kind, config, g),
                        .own_units = groups * blocks_a_group * units.units_per_block(),
                        .frontiers = {data_rule, map_rule}});
 }
 
-DemandParts demand_parts(const FtlParts& parts) {
+DemandParts demand_parts(const DemandKind& kind, const FtlParts& parts) {
     const auto& [config, plan, array, pram, pram_range, events] = parts;
     const Geometry& g = array.geometry();
     const UnitGeometry units{g, config.ftl.mapping_unit_pages};
     const OptionSet& options = config.ftl.options;
     DemandParts of;
-    of.journal.area = meta_area_of(config, g, plan, checkpoint_bytes(config, g));
+    of.journal.area = meta_area_of(config, g, plan, checkpoint_bytes(kind, config, g));
     of.journal.interval_blocks = options[page_option::checkpoint_blocks];
     of.journal.shape = {tag, plan.logical_pages, plan.groups * g.planes_per_die() * g.blocks_per_plane()};
     of.blocks = page_blocks_config(config, plan);
@@ -64,7 +71,7 @@ DemandParts demand_parts(const FtlParts& parts) {
     of.blocks.frontiers = {data_rule, map_rule};
     of.blocks.spare_blocks_a_group = spare_blocks_a_group;
     of.blocks.valid_units_at_most += TranslationPages::count_of(units, plan.logical_pages);
-    of.cached = {cached_entries(config, units), options[demand_option::mapping_entry_bytes], options[demand_option::fetch_on_write_miss]};
+    of.cached = cached_entries(kind, config, units);
     return of;
 }
 

@@ -3,14 +3,23 @@
 
 namespace flashlab {
 
+namespace {
+
+constexpr DemandKind dftl_kind{"dftl", &demand_option::mapping_entry_bytes, nullptr};
+constexpr std::array<const Option*, 4> dftl_options{&page_option::checkpoint_blocks, &demand_option::mapping_cache_bytes,
+                                                    &demand_option::mapping_entry_bytes, &demand_option::fetch_on_write_miss};
+constexpr std::array dftl_counters = demand_counters<LruEntries>();
+
+} // namespace
+
 const Scheme& dftl_scheme() {
     static constexpr Scheme scheme{.name = "dftl",
                                    .idea = "page map on flash, the entries in use cached in DRAM (Gupta et al.)",
                                    .keys = demand_keys,
-                                   .options = demand_options,
-                                   .counters = demand_counters<LruEntries>,
-                                   .plan = [](const SsdConfig& config, const Geometry& g) { return plan_demand("dftl", config, g); },
-                                   .make = [](const FtlParts& parts) { return make_demand<LruEntries>("dftl", parts); },
+                                   .options = dftl_options,
+                                   .counters = dftl_counters,
+                                   .plan = [](const SsdConfig& config, const Geometry& g) { return plan_demand(dftl_kind, config, g); },
+                                   .make = [](const FtlParts& parts) { return make_demand<LruEntries>(dftl_kind, parts); },
                                    .write_memory = memory_of_demand,
                                    .separates = true,
                                    .dram_bytes = dram_of_demand,

@@ -16,7 +16,7 @@ SsdConfig four_entries() {
     SsdConfig shape = tiny_config();
     shape.nand.geometry.planes_per_die = 1;
     shape.nand.geometry.blocks_per_plane = 80;
-    shape.ftl.options.set(demand_option::mapping_cache_bytes, 4 * LruEntries::device_bytes_per_entry);
+    shape.ftl.options.set(demand_option::mapping_cache_bytes, 4 * CachedEntries{}.bytes_each);
     return *shape_for("dftl", shape);
 }
 
@@ -225,7 +225,7 @@ TEST_CASE("a block of translation pages is one again after a clean shutdown and 
 }
 
 TEST_CASE("deferred entries are never the coldest, are written with their page, and go first once they are clean", "[ftl][dftl]") {
-    LruEntries cache{2, 128, 2};
+    LruEntries cache{CachedEntries{.count = 2}, 128, 2};
     cache.insert(Lpn{1}, 11, false);
     cache.defer(Lpn{2}, 12);
     cache.defer(Lpn{3}, 13);

@@ -46,7 +46,7 @@ TEST_CASE("a static partition gives the maps their share and the buffer the rest
     CHECK(rig.ssd().buffer()->capacity() == 6);
     CHECK(dram.ghost_metadata_bytes() == 0);
     const auto& dftl = demand_table_of<LruEntries>(rig.ftl());
-    CHECK(dftl.cache().capacity() == (1024 - dftl.map_shape().fixed_bytes) / LruEntries::device_bytes_per_entry);
+    CHECK(dftl.cache().capacity() == (1024 - dftl.map_shape().fixed_bytes) / CachedEntries{}.bytes_each);
     rig.require_sound();
 }
 

@@ -1,0 +1,62 @@
+#include "ftl/maps/node_entries.h"
+#include "ftl/schemes/demand_scheme.h"
+
+namespace flashlab {
+
+namespace {
+
+constexpr OptionOf<std::uint32_t> entry_bytes{
+    {.key = "tpftl.entry_bytes",
+     .help = "DRAM that a cached mapping entry takes: its place in the translation page and the physical page number.",
+     .initial = 6,
+     .min = 4,
+     .max = 64}};
+constexpr OptionOf<std::uint32_t> node_bytes{
+    {.key = "tpftl.node_bytes", .help = "DRAM that a translation page takes while entries of it are cached.", .initial = 12, .max = 64}};
+constexpr OptionOf<bool> request_prefetch{{.key = "tpftl.request_prefetch",
+                                           .help = "1: a read whose mapping entry is not cached brings those of the whole request with it.",
+                                           .phase = OptionPhase::mount,
+                                           .initial = 1,
+                                           .max = 1}};
+constexpr OptionOf<bool> selective_prefetch{
+    {.key = "tpftl.selective_prefetch",
+     .help = "1: while fewer and fewer translation pages have cached entries, it brings as many entries behind it as are cached in front of it.",
+     .phase = OptionPhase::mount,
+     .initial = 1,
+     .max = 1}};
+
+constexpr DemandKind tpftl_kind{"tpftl", &entry_bytes, &node_bytes};
+constexpr std::array<const Option*, 7> tpftl_options{&page_option::checkpoint_blocks,
+                                                     &demand_option::mapping_cache_bytes,
+                                                     &demand_option::fetch_on_write_miss,
+                                                     &entry_bytes,
+                                                     &node_bytes,
+                                                     &request_prefetch,
+                                                     &selective_prefetch};
+
+constexpr std::array tpftl_counters = demand_counters<NodeEntries>(Counter{"map_prefetches", "entries", "Map entries that came with a missed one.",
+                                                                           demand_counter<NodeEntries, &DemandCounters::map_prefetches>, true});
+
+std::expected<std::unique_ptr<Ftl>, std::string> make_tpftl(const FtlParts& parts) {
+    const OptionSet& options = parts.config.ftl.options;
+    return make_demand<NodeEntries>(tpftl_kind, parts, Prefetch{options[request_prefetch], options[selective_prefetch]});
+}
+
+} // namespace
+
+const Scheme& tpftl_scheme() {
+    static constexpr Scheme scheme{.name = "tpftl",
+                                   .idea = "dftl with its entries in nodes by translation page, and prefetch (Zhou et al.)",
+                                   .keys = demand_keys,
+                                   .options = tpftl_options,
+                                   .counters = tpftl_counters,
+                                   .plan = [](const SsdConfig& config, const Geometry& g) { return plan_demand(tpftl_kind, config, g); },
+                                   .make = make_tpftl,
+                                   .write_memory = memory_of_demand,
+                                   .separates = true,
+                                   .dram_bytes = dram_of_demand,
+                                   .settle = settle_demand};
+    return scheme;
+}
+
+} // namespace flashlab
