@@ -12,7 +12,7 @@ RUN sh tools/install_dependencies.sh && apt-get install -y --no-install-recommen
 FROM debian:12
 # Versions are those of the Debian release.
 # hadolint ignore=DL3008
-RUN apt-get update && apt-get install -y --no-install-recommends fuse3 libsqlite3-0 zlib1g libzstd1 liblzma5 libncursesw6 \
+RUN apt-get update && apt-get install -y --no-install-recommends fuse3 libsqlite3-0 zlib1g libzstd1 liblzma5 libexpat1 libncursesw6 \
     && rm -rf /var/lib/apt/lists/*
 COPY --from=build /usr/local /usr/local
 ENTRYPOINT ["flashlab"]

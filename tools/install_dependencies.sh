@@ -39,7 +39,7 @@ has_candidate() { apt-cache policy "$1" 2>/dev/null | grep -q 'Candidate: [^(]';
 
 install_missing() {
     build="g++ cmake ninja-build pkg-config libfmt-dev libfuse3-dev fuse3 libsqlite3-dev libcli11-dev
-           libtomlplusplus-dev nlohmann-json3-dev libxxhash-dev zlib1g-dev libzstd-dev liblzma-dev libncurses-dev"
+           libtomlplusplus-dev nlohmann-json3-dev libxxhash-dev zlib1g-dev libzstd-dev liblzma-dev libexpat1-dev libncurses-dev"
     tests="catch2 librapidcheck-dev fio git sqlite3 tar procps e2fsprogs"
     missing=""
     for package in $build $tests; do

@@ -18,7 +18,7 @@ CachedEntries cached_entries(const DemandKind& kind, const SsdConfig& config, co
     CachedEntries of;
     of.bytes_each = options[*kind.entry_bytes];
     of.bytes_a_page = kind.page_bytes == nullptr ? 0 : options[*kind.page_bytes];
-    of.fetched_for_writes = options[demand_option::fetch_on_write_miss];
+    of.fetched_for_writes = options[*kind.fetches];
     const std::uint64_t map_bytes = std::uint64_t{units.units()} * 4;
     const std::uint64_t asked = options[demand_option::mapping_cache_bytes];
     const std::uint64_t entries = (asked == 0 ? map_bytes / 32 : asked) / of.bytes_each;

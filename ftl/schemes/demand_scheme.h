@@ -17,6 +17,7 @@ struct DemandKind {
     std::string_view scheme;
     const OptionOf<std::uint32_t>* entry_bytes; ///< DRAM that an entry takes
     const OptionOf<std::uint32_t>* page_bytes;  ///< and a translation page that has any; null: nothing
+    const OptionOf<bool>* fetches;              ///< for a write miss
 };
 
 [[nodiscard]] std::expected<FtlPlan, std::string> plan_demand(const DemandKind& kind, const SsdConfig& config, const Geometry& g);

@@ -25,14 +25,17 @@ constexpr OptionOf<bool> selective_prefetch{
      .initial = 1,
      .max = 1}};
 
-constexpr DemandKind tpftl_kind{"tpftl", &entry_bytes, &node_bytes};
+constexpr OptionOf<bool> fetch_on_write_miss{
+    {.key = "tpftl.fetch_on_write_miss", .help = "As dftl.fetch_on_write_miss.", .phase = OptionPhase::mount, .max = 1}};
+
+constexpr DemandKind tpftl_kind{"tpftl", &entry_bytes, &node_bytes, &fetch_on_write_miss};
 constexpr std::array<const Option*, 7> tpftl_options{&page_option::checkpoint_blocks,
                                                      &demand_option::mapping_cache_bytes,
-                                                     &demand_option::fetch_on_write_miss,
                                                      &entry_bytes,
                                                      &node_bytes,
                                                      &request_prefetch,
-                                                     &selective_prefetch};
+                                                     &selective_prefetch,
+                                                     &fetch_on_write_miss};
 
 constexpr std::array tpftl_counters = demand_counters<NodeEntries>(Counter{"map_prefetches", "entries", "Map entries that came with a missed one.",
                                                                            demand_counter<NodeEntries, &DemandCounters::map_prefetches>, true});

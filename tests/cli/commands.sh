@@ -236,6 +236,18 @@ code 2 crash torture --device "$dev" --size 1G -- true
 code 2 bench --rw write --random-distribution zipf:0.9
 code 2 reproduce mc-fig11 --trace financial="$work/two.spc"
 code 2 reproduce mc-fig11 --traces "$work"
+# A job of fio's becomes loads that run.
+printf '[global]\nbs=8k\nsize=1m\n[a]\nrw=randread\niodepth=4\n[b]\nrw=randwrite\nsurprise=1\n' > "$work/job.fio"
+code 0 import fio "$work/job.fio" -o "$work/imported"
+grep -q "no counterpart *surprise *1 *not known" "$work/out" || wrong "import does not say what it did not know"
+FLASHLAB=$FLASHLAB sh "$work/imported/load.sh" > "$work/out" || wrong "the loads that import made do not run"
+grep -q '^queues of the host' "$work/out" || wrong "the loads that import made are no queues"
+code 1 import fio "$work/job.fio" -o "$work/imported" # it is there already
+printf '[a]\nbs=4x\n' > "$work/job.fio"
+code 2 import fio "$work/job.fio" -o "$work/other"
+says 'job.fio:2:1: bs=4x'
+test ! -e "$work/other" || wrong "a refused import left a directory"
+code 2 import fio "$work/job.fio"
 code 0 info --keys --json
 has "keys key default allowed when meaning" "$(< "$work/out")"
 code 2 info "$dev" --keys --config

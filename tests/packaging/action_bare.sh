@@ -15,7 +15,7 @@ die() { printf 'FAILED: %s\n' "$*" >&2; exit 1; }
 [[ -c /dev/fuse ]] || skip "no /dev/fuse"
 for tool in mmdebstrap unshare git; do command -v $tool > /dev/null || skip "no $tool"; done
 python3 -c 'import yaml' 2> /dev/null || skip "no python3 with yaml"
-for archive in libc libstdc++ libfuse3 libsqlite3 libz libzstd liblzma libncursesw libtinfo; do
+for archive in libc libstdc++ libfuse3 libsqlite3 libz libzstd liblzma libexpat libncursesw libtinfo; do
     [[ $(c++ -print-file-name=$archive.a) == */* ]] || skip "$archive.a is not here"
 done
 grep -q '^FLASHLAB_SANITIZE:[A-Z]*=.' "$build/CMakeCache.txt" && skip "sanitizers do not link statically"

@@ -6,7 +6,7 @@ set -euo pipefail
 build=${1:?usage: static.sh BUILD SOURCE}
 source=${2:?usage: static.sh BUILD SOURCE}
 grep -q '^FLASHLAB_SANITIZE:[A-Z]*=.' "$build/CMakeCache.txt" && { echo "skipped: sanitizers do not link statically"; exit 77; }
-for archive in libc libstdc++ libfuse3 libsqlite3 libz libzstd liblzma libncursesw libtinfo; do
+for archive in libc libstdc++ libfuse3 libsqlite3 libz libzstd liblzma libexpat libncursesw libtinfo; do
     [[ $(c++ -print-file-name=$archive.a) == */* ]] || { echo "skipped: $archive.a is not here"; exit 77; }
 done
 work=$(mktemp -d "${TMPDIR:-/tmp}/flashlab-static.XXXXXX")

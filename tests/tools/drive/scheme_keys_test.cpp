@@ -28,7 +28,7 @@ std::expected<DeviceConfig, std::string> with_settings(std::vector<std::string> 
 std::string another_value(const ConfigKey& key, const DeviceConfig& config) {
     if (key.name == "ftl.victim") return "fifo";
     if (key.type == ConfigType::text) return key.get(config) == "PDWC" ? "CWDP" : "PDWC";
-    return fmt::format("{}", key.get(config) == "1" ? 2 : key.max == 1 ? 1 : std::max<std::uint64_t>(key.min, 5));
+    return fmt::format("{}", key.get(config) == "1" ? (key.max == 1 ? 0 : 2) : key.max == 1 ? 1 : std::max<std::uint64_t>(key.min, 5));
 }
 
 /// All that a small drive shows of a load that overwrites it: the times of its answers and what its counters say.

@@ -1,0 +1,198 @@
+/// Configurations of other tools: what becomes of each setting, and what is wrong where.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/support/catch.h"
+#include "tests/support/temporary_directory.h"
+#include "tools/imports/imported.h"
+
+using namespace flashlab;
+using Kind = ImportNote::Kind;
+
+namespace {
+
+struct ImportFile {
+    test::TemporaryDirectory directory;
+    std::string path;
+    ImportFile(const std::string& name, const std::string& text) : path{(directory.path() / name).string()} { std::ofstream{path} << text; }
+};
+
+std::string key_of(const Imported& imported, std::string_view key) {
+    std::string value = "none";
+    for (const auto& [name, of] : imported.keys)
+        if (name == key) value = of;
+    return value;
+}
+
+const ImportNote* note_of(const Imported& imported, std::string_view setting) {
+    const auto found = std::ranges::find(imported.notes, setting, &ImportNote::setting);
+    return found == imported.notes.end() ? nullptr : &*found;
+}
+
+std::string ssd_xml(const std::string& of_device, const std::string& of_flash) {
+    return "<?xml version=\"1.0\" encoding=\"us-ascii\"?>\n<Execution_Parameter_Set>\n<Host_Parameter_Set>\n"
+           "<PCIe_Lane_Bandwidth>1.000000</PCIe_Lane_Bandwidth>\n<PCIe_Lane_Count>4</PCIe_Lane_Count>\n</"
+           "Host_Parameter_Set>\n<Device_Parameter_Set>\n" +
+           of_device + "<Flash_Parameter_Set>\n" + of_flash + "</Flash_Parameter_Set>\n</Device_Parameter_Set>\n</Execution_Parameter_Set>\n";
+}
+
+std::string error_of(const std::expected<Imported, std::string>& imported) { return imported ? "" : imported.error(); }
+
+} // namespace
+
+TEST_CASE("a drive of MQSim's has the same geometry, times and rates here, and what has no counterpart is said", "[imports]") {
+    const ImportFile file{"ssd.xml",
+                          ssd_xml("<Flash_Channel_Count>8</Flash_Channel_Count><Chip_No_Per_Channel>4</Chip_No_Per_Channel>\n"
+                                  "<Channel_Transfer_Rate>333</Channel_Transfer_Rate><Flash_Channel_Width>1</Flash_Channel_Width>\n"
+                                  "<Queue_Fetch_Size>512</Queue_Fetch_Size><Overprovisioning_Ratio>0.127</Overprovisioning_Ratio>\n"
+                                  "<Ideal_Mapping_Table>true</Ideal_Mapping_Table><CMT_Capacity>2097152</CMT_Capacity>\n"
+                                  "<GC_Block_Selection_Policy>FIFO</GC_Block_Selection_Policy><GC_Exec_Threshold>0.05</GC_Exec_Threshold>\n"
+                                  "<Colour>red</Colour>\n",
+                                  "<Flash_Technology>TLC</Flash_Technology><Page_Read_Latency_LSB>50000</Page_Read_Latency_LSB>\n"
+                                  "<Page_Read_Latency_CSB>60000</Page_Read_Latency_CSB><Page_Read_Latency_MSB>70000</Page_Read_Latency_MSB>\n"
+                                  "<Page_Program_Latency_LSB>500000</Page_Program_Latency_LSB>\n"
+                                  "<Page_Program_Latency_CSB>600000</Page_Program_Latency_CSB>\n"
+                                  "<Page_Program_Latency_MSB>1000000</Page_Program_Latency_MSB>\n"
+                                  "<Die_No_Per_Chip>2</Die_No_Per_Chip><Page_Capacity>8192</Page_Capacity>\n"
+                                  "<CMD_Suspension_Support>PROGRAM_ERASE</CMD_Suspension_Support>\n")};
+    const auto imported = import_mqsim(file.path, "");
+    REQUIRE(imported.has_value());
+    for (const auto& [key, value] : std::vector<std::pair<const char*, const char*>>{{"nand.channels", "8"},
+                                                                                     {"nand.chips_per_channel", "4"},
+                                                                                     {"nand.dies_per_chip", "2"},
+                                                                                     {"nand.page_bytes", "8192"},
+                                                                                     {"nand.cell", "tlc"},
+                                                                                     {"nand.page_read_ns", "60000"},
+                                                                                     {"nand.page_program_ns", "700000"},
+                                                                                     {"nand.lsb_program_ns", "500000"},
+                                                                                     {"nand.csb_program_ns", "600000"},
+                                                                                     {"nand.msb_program_ns", "1000000"},
+                                                                                     {"nand.bus_ps_per_byte", "3003"},
+                                                                                     {"nand.erase_suspends", "1"},
+                                                                                     {"nand.program_suspends", "1"},
+                                                                                     {"host_link.ps_per_byte", "250"},
+                                                                                     {"host_link.slots", "512"},
+                                                                                     {"ftl.reserved_permille", "127"},
+                                                                                     {"ftl.scheme", "page_map"},
+                                                                                     {"ftl.mapping_cache_bytes", "none"},
+                                                                                     {"ftl.victim", "fifo"}}) {
+        CAPTURE(key);
+        CHECK(key_of(*imported, key) == value);
+    }
+    REQUIRE(note_of(*imported, "GC_Exec_Threshold") != nullptr);
+    CHECK(note_of(*imported, "GC_Exec_Threshold")->kind == Kind::left_out);
+    REQUIRE(note_of(*imported, "Colour") != nullptr);
+    CHECK(note_of(*imported, "Colour")->what == "not known");
+    const auto reads_differ =
+        std::ranges::count_if(imported->notes, [](const ImportNote& n) { return n.kind == Kind::nearly && n.setting == "Page_Read_Latency"; });
+    CHECK(reads_differ == 1);
+    CHECK(device_toml(*imported, "x").find("[nand]\n") != std::string::npos);
+}
+
+TEST_CASE("MQSim's flows of one scenario are queues of one run, its traces are replayed, in its own order", "[imports]") {
+    const ImportFile drive{"ssd.xml", ssd_xml("", "<Flash_Technology>SLC</Flash_Technology>")};
+    const ImportFile file{
+        "workload.xml",
+        "<MQSim_IO_Scenarios><IO_Scenario>\n"
+        "<IO_Flow_Parameter_Set_Synthetic><Priority_Class>URGENT</Priority_Class><Read_Percentage>100</Read_Percentage>\n"
+        "<Address_Distribution>STREAMING</Address_Distribution><Average_Request_Size>16</Average_Request_Size>\n"
+        "<Average_No_of_Reqs_in_Queue>4</Average_No_of_Reqs_in_Queue><Initial_Occupancy_Percentage>70</Initial_Occupancy_Percentage>\n"
+        "<Total_Requests_To_Generate>100</Total_Requests_To_Generate></IO_Flow_Parameter_Set_Synthetic>\n"
+        "<IO_Flow_Parameter_Set_Synthetic><Priority_Class>LOW</Priority_Class><Read_Percentage>30</Read_Percentage>\n"
+        "<Address_Distribution>RANDOM_HOTCOLD</Address_Distribution><Percentage_of_Hot_Region>20</Percentage_of_Hot_Region>\n"
+        "<Synthetic_Generator_Type>BANDWIDTH</Synthetic_Generator_Type><Intensity>1000000</Intensity>\n"
+        "<Stop_Time>2000000000</Stop_Time></IO_Flow_Parameter_Set_Synthetic>\n"
+        "</IO_Scenario><IO_Scenario><IO_Flow_Parameter_Set_Trace_Based><File_Path>traces\\a.trace</File_Path>\n"
+        "</IO_Flow_Parameter_Set_Trace_Based></IO_Scenario></MQSim_IO_Scenarios>\n"};
+    const auto imported = import_mqsim(drive.path, file.path);
+    REQUIRE(imported.has_value());
+    REQUIRE(imported->loads.size() == 2);
+    CHECK(imported->loads[0].command ==
+          std::vector<std::string>{"bench", "--queue", "rw=read,bs=8192,priority=urgent,iodepth=4,io-size=819200", "--queue",
+                                   "rw=randrw,bs=4096,priority=low,rwmixread=30,rate=1000000,rate-process=poisson,io-size=2000000",
+                                   "--random-distribution", "hotspot:0.2,0.8", "--precondition", "fill:70"});
+    CHECK(imported->loads[1].command == std::vector<std::string>{"replay", "traces/a.trace", "--format", "mqsim"});
+    const std::string script = load_script(*imported, file.path, "device.toml");
+    CHECK(script.find("${FLASHLAB:-flashlab} 'bench' --config 'device.toml' '--queue'") != std::string::npos);
+}
+
+TEST_CASE("what is wrong in a file of MQSim's is told with its line and column", "[imports]") {
+    const auto error = [](const std::string& text) {
+        const ImportFile file{"ssd.xml", text};
+        std::string said = error_of(import_mqsim(file.path, ""));
+        return said.starts_with(file.path) ? said.substr(file.path.size()) : said;
+    };
+    CHECK(error(ssd_xml("<Seed>12x</Seed>\n", "<Page_Capacity>1</Page_Capacity>")).starts_with(":8:1: Seed: '12x' is no number"));
+    CHECK(error(ssd_xml("", "<Page_Capacity>-5</Page_Capacity>")).starts_with(":9:1: Page_Capacity: '-5' is no number"));
+    CHECK(error(ssd_xml("", "<Flash_Technology>QLC</Flash_Technology>")) == ":9:1: Flash_Technology: 'QLC': known are SLC, MLC and TLC");
+    CHECK(error(ssd_xml("", "")).find("Flash_Parameter_Set") != std::string::npos);
+    CHECK(error("<a><b></a>").starts_with(":1:9: mismatched tag"));
+    CHECK(error("<a/>") == ":1:1: begins with a; MQSim's begins with Execution_Parameter_Set");
+    CHECK(error("") == ": is empty");
+    std::string deep;
+    for (int i = 0; i < 10'000; ++i) deep += "<a>";
+    CHECK(error(deep).find("too deep") != std::string::npos);
+    CHECK(error_of(import_mqsim("/nonexistent/ssd.xml", "")).find("/nonexistent/ssd.xml: No such file") == 0);
+}
+
+TEST_CASE("jobs of fio are queues that run together until a stonewall; sizes that are split are a queue each", "[imports]") {
+    const ImportFile file{"job.fio",
+                          "; a comment\n[global]\nioengine=libaio\ndirect=1\nbs=8k\nsize=16m\n\n[reader]\nrw=randread\niodepth=16\nnumjobs=4\n"
+                          "rate_iops=500\nrate_process=poisson\n[writer]\nrw=randwrite\nbssplit=4k/75:64k/25\niodepth=4\n"
+                          "random_distribution=zoned:80/20:20/80\n[last]\nstonewall\nreadwrite=randrw\nrwmixwrite=30\nbs=4k,8k\nwhat=ever\n"};
+    const auto imported = import_fio(file.path);
+    REQUIRE(imported.has_value());
+    CHECK(imported->keys.empty());
+    REQUIRE(imported->loads.size() == 2);
+    CHECK(imported->loads[0].command ==
+          std::vector<std::string>{"bench", "--queue", "rw=randread,bs=8192,iodepth=16,io-size=16777216,numjobs=4,rate-iops=500,rate-process=poisson",
+                                   "--queue", "rw=randwrite,bs=4096,iodepth=3,io-size=12582912", "--queue",
+                                   "rw=randwrite,bs=65536,iodepth=1,io-size=4194304", "--random-distribution", "hotspot:0.2,0.8"});
+    CHECK(imported->loads[1].command == std::vector<std::string>{"bench", "--queue", "rw=randrw,bs=4096,iodepth=1,io-size=16777216,rwmixread=70"});
+    REQUIRE(note_of(*imported, "bs") != nullptr);
+    CHECK(note_of(*imported, "bs")->kind == Kind::nearly);
+    CHECK(note_of(*imported, "what")->what == "not known");
+    CHECK(note_of(*imported, "direct")->kind == Kind::left_out);
+}
+
+TEST_CASE("what is wrong in a job file is told with its line and column; a job of trims is left out and said", "[imports]") {
+    const auto error = [](const std::string& text) {
+        const ImportFile file{"job.fio", text};
+        std::string said = error_of(import_fio(file.path));
+        return said.starts_with(file.path) ? said.substr(file.path.size()) : said;
+    };
+    CHECK(error("[a]\n  bs=4x\n").starts_with(":2:3: bs=4x: "));
+    CHECK(error("rw=read\n") == ":1:1: rw stands before any [job]");
+    CHECK(error("[a\n") == ":1:1: a job's name is [NAME]");
+    CHECK(error("[a]\nsize=${SIZE}\n") == ":2:1: size: a variable; write its value");
+    CHECK(error("[global]\nbs=4k\n") == ":2:1: no [job] in it");
+    CHECK(error("[a]\nbssplit=4k/0\n") == ":2:1: bssplit=4k/0: wanted: SIZE/PERCENT:SIZE/PERCENT");
+    CHECK(error("[a]\nrandom_distribution=zoned:x\n").starts_with(":2:1: random_distribution=zoned:x: wanted"));
+    const ImportFile trims{"job.fio", "[a]\nrw=randtrim\n"};
+    const auto imported = import_fio(trims.path);
+    REQUIRE(imported.has_value());
+    CHECK(imported->loads.empty());
+    REQUIRE(note_of(*imported, "job a") != nullptr);
+    CHECK(note_of(*imported, "job a")->kind == Kind::left_out);
+}
+
+TEST_CASE("FEMU's options are a drive whose spare is what its size leaves of the flash", "[imports]") {
+    const ImportFile file{"run.sh",
+                          "#!/bin/bash\nqemu-system-x86_64 \\\n -device femu,devsz_mb=6144,femu_mode=1,secsz=512,secs_per_pg=8,pgs_per_blk=256,"
+                          "blks_per_pl=128,pls_per_lun=1,luns_per_ch=8,nchs=8,pg_rd_lat=40000,pg_wr_lat=200000,blk_er_lat=2000000,"
+                          "ch_xfer_lat=8192,gc_thres_pcent=75,multipoll=1 \\\n -m 4G\n"};
+    const auto imported = import_femu(file.path);
+    REQUIRE(imported.has_value());
+    CHECK(key_of(*imported, "nand.page_bytes") == "4096");
+    CHECK(key_of(*imported, "nand.bus_ps_per_byte") == "2000");
+    CHECK(key_of(*imported, "nand.chips_per_channel") == "8");
+    CHECK(key_of(*imported, "nand.page_program_ns") == "200000");
+    CHECK(key_of(*imported, "ftl.reserved_permille") == "250"); // 6 of 8 GiB
+    CHECK(note_of(*imported, "gc_thres_pcent")->kind == Kind::left_out);
+    CHECK(note_of(*imported, "multipoll")->what == "not known");
+    const ImportFile variable{"run.sh", "a\n-device femu,nchs=$n\n"};
+    CHECK(error_of(import_femu(variable.path)) == variable.path + ":2:19: nchs=$n: a number is wanted");
+    const ImportFile none{"run.sh", "qemu\n"};
+    CHECK(error_of(import_femu(none.path)).find(":1:1: has no") != std::string::npos);
+}

@@ -1,0 +1,103 @@
+#include "tools/imports/imported.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+namespace flashlab {
+
+namespace {
+
+using Kind = ImportNote::Kind;
+
+struct FemuOption {
+    std::string value;
+    std::size_t at = 0; ///< in the file
+};
+
+std::string place_in(const std::string& path, std::string_view text, std::size_t at) {
+    const std::string_view before = text.substr(0, at);
+    const auto line = static_cast<std::size_t>(std::ranges::count(before, '\n')) + 1;
+    const auto begin = before.rfind('\n');
+    return fmt::format("{}:{}:{}", path, line, at - (begin == before.npos ? 0 : begin + 1) + 1);
+}
+
+/// Options that make a key as they are.
+const std::map<std::string, std::string, std::less<>> femu_keys{{"pgs_per_blk", "nand.pages_per_block"},
+                                                                {"blks_per_pl", "nand.blocks_per_plane"},
+                                                                {"pls_per_lun", "nand.planes_per_die"},
+                                                                {"luns_per_ch", "nand.chips_per_channel"},
+                                                                {"nchs", "nand.channels"},
+                                                                {"pg_rd_lat", "nand.page_read_ns"},
+                                                                {"pg_wr_lat", "nand.page_program_ns"},
+                                                                {"blk_er_lat", "nand.block_erase_ns"}};
+const std::map<std::string, std::string, std::less<>> femu_left_out{{"gc_thres_pcent", "collections keep pace with writes"},
+                                                                    {"gc_thres_pcent_high", "collections keep pace with writes"},
+                                                                    {"namespaces", "a drive has one"},
+                                                                    {"queues", "bench --queue"},
+                                                                    {"id", "a name of QEMU's"},
+                                                                    {"serial", "a name of QEMU's"}};
+
+} // namespace
+
+std::expected<Imported, std::string> import_femu(const std::string& path) {
+    const auto text = text_to_import(path);
+    if (!text) return std::unexpected(text.error());
+    const auto device = text->find("femu,");
+    if (device == std::string::npos) return std::unexpected(fmt::format("{}:1:1: has no `-device femu,KEY=VALUE,...`", path));
+    std::map<std::string, FemuOption, std::less<>> options;
+    const std::size_t begin = device + std::string_view{"femu,"}.size(), end = std::min(text->size(), text->find_first_of(" \t\r\n\"'\\", begin));
+    for (std::size_t at = begin; at < end;) {
+        const std::size_t stop = std::min(end, text->find(',', at));
+        const std::string option = text->substr(at, stop - at);
+        const auto equals = option.find('=');
+        if (equals == std::string::npos) return std::unexpected(fmt::format("{}: {}: KEY=VALUE is wanted", place_in(path, *text, at), option));
+        options[option.substr(0, equals)] = {option.substr(equals + 1), at + equals + 1};
+        at = stop + 1;
+    }
+    Imported out;
+    std::string error;
+    const auto number = [&](std::string_view name, double otherwise) {
+        const auto found = options.find(name);
+        if (found == options.end()) return otherwise;
+        const std::string& value = found->second.value;
+        double read = 0;
+        const auto done = std::from_chars(value.data(), value.data() + value.size(), read);
+        if (done.ec == std::errc{} && done.ptr == value.data() + value.size() && read >= 0 && read < 1e15) return read;
+        if (error.empty()) error = fmt::format("{}: {}={}: a number is wanted", place_in(path, *text, found->second.at), name, value);
+        return otherwise;
+    };
+    for (const auto& [name, option] : options)
+        if (const auto key = femu_keys.find(name); key != femu_keys.end())
+            out.take(name, option.value, key->second, fmt::format("{}", std::llround(number(name, 0))));
+    const double page = number("secsz", 512) * number("secs_per_pg", 8);
+    out.take("secsz x secs_per_pg", fmt::format("{} B", page), "nand.page_bytes", fmt::format("{}", std::llround(page)));
+    const double bus = number("ch_xfer_lat", 0);
+    out.take("ch_xfer_lat", fmt::format("{}", bus), "nand.bus_ps_per_byte", fmt::format("{}", page > 0 ? std::llround(bus * 1000 / page) : 0));
+    out.keys.insert(out.keys.end(),
+                    {{"nand.command_ns", "0"}, {"nand.factory_bad_per_million", "0"}, {"nand.cell", "slc"}, {"ftl.scheme", "page_map"}});
+    out.note(Kind::nearly, "the flash", "", "one time for all pages: cells of one bit");
+    out.note(Kind::nearly, "the map", "", "page_map, whole in DRAM, as FEMU's black box has it");
+    const double raw =
+        page * number("pgs_per_blk", 256) * number("blks_per_pl", 256) * number("pls_per_lun", 1) * number("luns_per_ch", 8) * number("nchs", 8);
+    const double size = number("devsz_mb", 0) * 1024 * 1024;
+    if (size > 0 && size < raw)
+        out.take("devsz_mb", fmt::format("{} of {} MiB", size / 1048576, raw / 1048576), "ftl.reserved_permille",
+                 fmt::format("{}", std::min(900ll, std::llround(1000 * (1 - size / raw)))));
+    if (const auto mode = options.find("femu_mode"); mode != options.end() && mode->second.value != "1")
+        out.note(Kind::nearly, "femu_mode", mode->second.value, "read as 1, the black box");
+    if (!error.empty()) return std::unexpected(error);
+    for (const auto& [name, option] : options) {
+        if (femu_keys.contains(name) || name == "secsz" || name == "secs_per_pg" || name == "ch_xfer_lat" || name == "devsz_mb" ||
+            name == "femu_mode")
+            continue;
+        const auto known = femu_left_out.find(name);
+        out.note(Kind::left_out, name, option.value, known == femu_left_out.end() ? "not known" : known->second);
+    }
+    return out;
+}
+
+} // namespace flashlab
