@@ -4,9 +4,9 @@
 
 namespace flashlab {
 
-Collector::Collector(const PageBlocksConfig& config, BlockLedger& ledger, Frontiers& frontiers, NandArray& array, EventSink& events, PageOwner& owner,
-                     std::unique_ptr<VictimPolicy> policy, const SeparationPolicy* separation)
-    : config_{config}, ledger_{ledger}, frontiers_{frontiers}, array_{array}, events_{events}, owner_{owner}, policy_{std::move(policy)},
+Collector::Collector(const PageBlocksConfig& config, BlockLedger& ledger, Frontiers& frontiers, RowProgrammer& rows, NandArray& array,
+                     EventSink& events, PageOwner& owner, std::unique_ptr<VictimPolicy> policy, const SeparationPolicy* separation)
+    : config_{config}, ledger_{ledger}, frontiers_{frontiers}, rows_{rows}, array_{array}, events_{events}, owner_{owner}, policy_{std::move(policy)},
       separation_{separation}, jobs_(config.groups) {
     ensure(policy_ != nullptr, "there is a victim policy");
 }
@@ -41,7 +41,7 @@ std::optional<BlockId> Collector::choose_victim(GroupId group, std::uint32_t fir
 void Collector::start(Job& job, BlockId victim, bool retire, SimTime now, Cause cause) {
     ensure(!job.victim, "one collection at a time");
     ledger_.unlist(victim);
-    job = Job{victim, retire || array_.is_bad(victim), 0, now, now, now, 0, 1u << ledger_.kind_of(victim), events_.next_id(), cause};
+    job = Job{victim, retire || array_.is_bad(victim), 0, now, now, now, 0, 1u << ledger_.kind_of(victim), 0, events_.next_id(), cause};
 }
 
 /// The collection is given up; the victim stays as it is.
@@ -60,13 +60,18 @@ void Collector::give_up(GroupId group) {
 FtlResult<Collector::JobEnd> Collector::run(Job& job, SimTime now, Slice slice, std::uint32_t keep_free) {
     const BlockId victim = *job.victim;
     const UnitGeometry& units = ledger_.units();
+    const bool takes_lines = rows_.takes_lines();
     const bool looks_ahead = !array_.keeps_payload(); // with payload the copies themselves take longer than a miss
     for (const std::uint32_t before = job.copied;;) {
         job.next = ledger_.valid().next_set(victim, job.next);
         if (job.next == units.units_per_block()) break;
-        if (job.last_end >= slice.until || job.copied - before >= slice.copies) return JobEnd::paused;
+        if (job.last_end >= slice.until || job.copied - before >= slice.copies) {
+            job.ahead = job.copied - before - std::min(job.copied - before, slice.copies);
+            return JobEnd::paused;
+        }
         if (looks_ahead) look_ahead(victim, job.next + 1);
-        const auto copied = copy_unit(job, units.unit_at(victim, job.next), now, keep_free);
+        const UnitId from = units.unit_at(victim, job.next);
+        const auto copied = takes_lines ? copy_line(job, from, now, keep_free) : copy_unit(job, from, now, keep_free);
         if (copied && *copied == JobEnd::finished) continue;
         drop(job);
         return copied;
@@ -87,10 +92,9 @@ void Collector::look_ahead(BlockId victim, std::uint32_t from) const {
 
 /// finished: copied; no_room; unreadable: the unit cannot be read and its block stays.
 FtlResult<Collector::JobEnd> Collector::copy_unit(Job& job, UnitId from, SimTime now, std::uint32_t keep_free) {
-    const UnitGeometry& units = ledger_.units();
     const BlockId victim = *job.victim;
     const GroupId group = ledger_.group_of(victim);
-    const FrontierId wished = separation_ == nullptr ? FrontierId{ledger_.kind_of(victim)} : frontier_for_copy(victim, from);
+    const FrontierId wished = frontier_for_copy(victim, from);
     for (;;) {
         FrontierId frontier = wished;
         if (!frontiers_.open(group, wished).has_room()) {
@@ -101,33 +105,129 @@ FtlResult<Collector::JobEnd> Collector::copy_unit(Job& job, UnitId from, SimTime
         }
         OpenSuperblock& set = frontiers_.open(group, frontier);
         const OpenColumn column = set.columns[set.column()];
-        const UnitId to = units.unit_at(column.block, set.row());
-        const auto copied = program_copy(set, from, to, {now, {job.cause, job.id}});
-        if (!copied) [[unlikely]] {
-            if (copied.error().kind == NandErrorKind::host_io) return std::unexpected(ledger_.fail(copied.error(), Lpn{0}));
-            if (copied.error().kind == NandErrorKind::program_failed) {
-                note_failed(column.block);
-                frontiers_.retire_open(group, frontier);
-                continue;
-            }
-            ledger_.pin(victim); // cannot be read: reads of it go on failing, nothing else does
+        const UnitId to = ledger_.units().unit_at(column.block, set.row());
+        const auto made = program_copy(set, from, to, {now, {job.cause, job.id}});
+        if (!made) [[unlikely]] {
+            const auto again = failed_copy(made.error(), group, frontier, victim);
+            if (!again) return std::unexpected(again.error());
+            if (*again) continue;
             return JobEnd::unreadable;
         }
-        ledger_.invalidate(from, copied->done);
-        ledger_.validate(to);
-        owner_.moved(copied->oob, from, to, column, copied->done);
+        note_copy(job, set, made->oob, from, to, column, made->done);
         ++set.next;
-        set.last_end = std::max(set.last_end, copied->done);
-        job.last_end = std::max(job.last_end, copied->done);
-        job.into |= 1u << frontier.value();
-        ++job.copied;
-        page_copies_ += units.pages_per_unit();
         return JobEnd::finished;
     }
 }
 
+/// With nand.one_shot: the unit and those behind it, as many as one program takes.
+FtlResult<Collector::JobEnd> Collector::copy_line(Job& job, UnitId first, SimTime now, std::uint32_t keep_free) {
+    const BlockId victim = *job.victim;
+    const GroupId group = ledger_.group_of(victim);
+    const FrontierId wished = frontier_for_copy(victim, first);
+    for (;;) {
+        FrontierId frontier = wished;
+        if (!frontiers_.open(group, wished).has_room()) {
+            const auto opened = open_for_copy(group, wished, now, keep_free);
+            if (!opened) return std::unexpected(opened.error());
+            if (!*opened) return JobEnd::no_room;
+            frontier = **opened;
+        }
+        OpenSuperblock& set = frontiers_.open(group, frontier);
+        take_line(victim, first, wished, rows_.most_at_once());
+        line_.resize(rows_.placeable(set, static_cast<std::uint32_t>(line_.size())), {UnitId{0}, {}});
+        const auto read = read_line({std::max(now, set.ready), {job.cause, job.id}});
+        const auto placed = read ? place_line(job, set, *read) : std::unexpected(read.error());
+        if (placed) return JobEnd::finished;
+        const auto again = failed_copy(placed.error(), group, frontier, victim);
+        if (!again) return std::unexpected(again.error());
+        if (!*again) return JobEnd::unreadable;
+        if (!ledger_.valid().test(first)) return JobEnd::finished; // the others come again
+    }
+}
+
+/// What was read; where units are left out because they could not be, in rows as they come.
+std::expected<void, NandError> Collector::place_line(Job& job, OpenSuperblock& set, SimTime read) {
+    const std::size_t bytes = line_data_.empty() ? 0 : ledger_.units().bytes_per_unit();
+    for (std::span<const LineUnit> rest{line_}; !rest.empty();) {
+        const std::uint32_t count = rows_.placeable(set, static_cast<std::uint32_t>(rest.size()));
+        const std::size_t before = line_.size() - rest.size();
+        const auto content = [&](std::uint32_t i) {
+            return UnitContent{rest[i].oob.lpn, rest[i].oob.sequence, rest[i].oob.kind, std::span{line_data_}.subspan((before + i) * bytes, bytes)};
+        };
+        const auto end = rows_.program(set, count, content, {read, {job.cause, job.id}});
+        if (!end) return std::unexpected(end.error());
+        for (std::uint32_t i = 0; i < count; ++i) {
+            const auto [column, row] = RowProgrammer::place(set, i, count);
+            note_copy(job, set, rest[i].oob, rest[i].from, ledger_.units().unit_at(column.block, row), column, *end);
+        }
+        set.next += count;
+        rest = rest.subspan(count);
+    }
+    return {};
+}
+
+/// Valid units of the victim, from `first` on, that wish the same frontier.
+void Collector::take_line(BlockId victim, UnitId first, FrontierId wished, std::uint32_t most) {
+    const UnitGeometry& units = ledger_.units();
+    line_.clear();
+    for (std::uint32_t i = units.index_in_block(first); i < units.units_per_block() && line_.size() < most;
+         i = ledger_.valid().next_set(victim, i + 1)) {
+        const UnitId unit = units.unit_at(victim, i);
+        if (separation_ != nullptr && frontier_for_copy(victim, unit) != wished) break;
+        line_.push_back({unit, {}});
+    }
+}
+
+/// Their data and spare bytes; those behind the first that cannot be read are left out. Fails when none can be.
+std::expected<SimTime, NandError> Collector::read_line(const Io& io) {
+    const UnitGeometry& units = ledger_.units();
+    const std::uint32_t bytes = units.geometry().page_bytes();
+    if (array_.keeps_payload()) line_data_.resize(line_.size() * units.bytes_per_unit());
+    SimTime end = io.when;
+    for (std::size_t i = 0; i < line_.size(); ++i) {
+        const auto known = array_.inspect_oob(units.page_of(line_[i].from, 0)); // before the read, which may be the last that succeeds
+        for (std::uint32_t p = 0; p < units.pages_per_unit(); ++p) {
+            const Ppn page = units.page_of(line_[i].from, p);
+            const auto to = line_data_.empty() ? std::span<std::byte>{}
+                                               : std::span{line_data_}.subspan(i * units.bytes_per_unit() + std::size_t{p} * bytes, bytes);
+            auto read = array_.read(PageRead{page, 0, bytes, to}, io);
+            if (read && !(known && known->oob)) read = std::unexpected(NandError{NandErrorKind::uncorrectable, page, *read});
+            if (!read && i == 0) return read;
+            if (!read) {
+                line_.resize(i, {UnitId{0}, {}});
+                return end;
+            }
+            end = std::max(end, *read);
+        }
+        line_[i].oob = *known->oob;
+    }
+    return end;
+}
+
+FtlResult<bool> Collector::failed_copy(const NandError& error, GroupId group, FrontierId frontier, BlockId victim) {
+    if (error.kind == NandErrorKind::host_io) return std::unexpected(ledger_.fail(error, Lpn{0}));
+    if (error.kind == NandErrorKind::program_failed) {
+        note_failed(array_.geometry().block_of(error.page));
+        frontiers_.retire_open(group, frontier);
+        return true;
+    }
+    ledger_.pin(victim); // cannot be read: reads of it go on failing, nothing else does
+    return false;
+}
+
+void Collector::note_copy(Job& job, OpenSuperblock& set, const PageOob& oob, UnitId from, UnitId to, const OpenColumn& column, SimTime end) {
+    ledger_.invalidate(from, end);
+    ledger_.validate(to);
+    owner_.moved(oob, from, to, column, end);
+    set.last_end = std::max(set.last_end, end);
+    job.last_end = std::max(job.last_end, end);
+    job.into |= 1u << set.frontier.value();
+    ++job.copied;
+    page_copies_ += ledger_.units().pages_per_unit();
+}
+
 /// Of a drive with streams. The controller has read the page, and knows from its spare bytes which one it is, before it programs the copy.
-FrontierId Collector::frontier_for_copy(BlockId victim, UnitId from) const {
+FrontierId Collector::frontier_of_stream(BlockId victim, UnitId from) const {
     const std::uint32_t kind = ledger_.kind_of(victim);
     if (kind != 0) return FrontierId{kind};
     const auto known = array_.inspect_oob(ledger_.units().page_of(from, 0));

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "ftl/blocks/frontiers.h"
+#include "ftl/blocks/row_programmer.h"
 #include "ftl/blocks/separation_policy.h"
 #include "ftl/blocks/victim_policy.h"
 
@@ -21,8 +22,8 @@ namespace flashlab {
 class Collector {
 public:
     /// All but the victim policy live as long; `separation` may be null.
-    Collector(const PageBlocksConfig& config, BlockLedger& ledger, Frontiers& frontiers, NandArray& array, EventSink& events, PageOwner& owner,
-              std::unique_ptr<VictimPolicy> policy, const SeparationPolicy* separation);
+    Collector(const PageBlocksConfig& config, BlockLedger& ledger, Frontiers& frontiers, RowProgrammer& rows, NandArray& array, EventSink& events,
+              PageOwner& owner, std::unique_ptr<VictimPolicy> policy, const SeparationPolicy* separation);
 
     // collector_pace.cpp: when, and how much
     /// Collects until a whole row of planes and what is kept are free, the collections' own superblock has room, or nothing is worth it.
@@ -62,7 +63,8 @@ private:
         SimTime last_end = sim_start; ///< of its copies
         SimTime next_slice = sim_start;
         std::uint32_t copied = 0;
-        std::uint32_t into = 0; ///< frontiers that its copies went to, a bit each
+        std::uint32_t into = 0;  ///< frontiers that its copies went to, a bit each
+        std::uint32_t ahead = 0; ///< copies beyond what the host's pages were due: of a word line begun
         EventId id = no_event;
         Cause cause = Cause::gc;
     };
@@ -86,7 +88,17 @@ private:
     [[nodiscard]] FtlResult<JobEnd> run(Job& job, SimTime now, Slice slice, std::uint32_t keep_free);
     void look_ahead(BlockId victim, std::uint32_t from) const;
     [[nodiscard]] FtlResult<JobEnd> copy_unit(Job& job, UnitId from, SimTime now, std::uint32_t keep_free);
-    [[nodiscard]] FrontierId frontier_for_copy(BlockId victim, UnitId from) const;
+    [[nodiscard]] FtlResult<JobEnd> copy_line(Job& job, UnitId first, SimTime now, std::uint32_t keep_free);
+    void take_line(BlockId victim, UnitId first, FrontierId wished, std::uint32_t most);
+    [[nodiscard]] std::expected<SimTime, NandError> read_line(const Io& io);
+    [[nodiscard]] std::expected<void, NandError> place_line(Job& job, OpenSuperblock& set, SimTime read);
+    /// The copy could not be made: true when it is to be tried again elsewhere.
+    [[nodiscard]] FtlResult<bool> failed_copy(const NandError& error, GroupId group, FrontierId frontier, BlockId victim);
+    void note_copy(Job& job, OpenSuperblock& set, const PageOob& oob, UnitId from, UnitId to, const OpenColumn& column, SimTime end);
+    [[nodiscard]] FrontierId frontier_for_copy(BlockId victim, UnitId from) const {
+        return separation_ == nullptr ? FrontierId{ledger_.kind_of(victim)} : frontier_of_stream(victim, from);
+    }
+    [[nodiscard]] FrontierId frontier_of_stream(BlockId victim, UnitId from) const;
     /// The wished frontier, whose superblock is full, gets a new one; else another of its kind has room, or none.
     [[nodiscard]] FtlResult<std::optional<FrontierId>> open_for_copy(GroupId group, FrontierId wished, SimTime now, std::uint32_t keep_free);
     [[nodiscard]] std::expected<CopiedPage, NandError> program_copy(const OpenSuperblock& set, UnitId from, UnitId to, const Io& io);
@@ -99,6 +111,7 @@ private:
     const PageBlocksConfig& config_;
     BlockLedger& ledger_;
     Frontiers& frontiers_;
+    RowProgrammer& rows_;
     NandArray& array_;
     EventSink& events_;
     PageOwner& owner_;
@@ -109,6 +122,12 @@ private:
     std::uint64_t jobs_made_ = 0;
     std::uint64_t page_copies_ = 0;
     std::uint32_t under_way_ = 0; ///< on the call stack: nothing is retired meanwhile
+    struct LineUnit {
+        UnitId from;
+        PageOob oob;
+    };
+    std::vector<LineUnit> line_; ///< that is copied at once
+    std::vector<std::byte> line_data_;
 };
 
 } // namespace flashlab

@@ -66,7 +66,10 @@ FtlResult<void> Collector::keep_pace(GroupId group, FrontierId frontier, std::ui
     const std::uint64_t copies = left + more * each;
     const std::uint64_t host = std::min<std::uint64_t>(open.units - open.next, room > copies ? room - copies : 1);
     const auto share = static_cast<std::uint32_t>(std::min(left, (pages * copies + host - 1) / host));
-    const auto end = run(job, now, {.copies = share}, frontiers_.slices_keep_free(*victim));
+    const std::uint32_t made = std::min(share, job.ahead); // with an earlier word line
+    job.ahead -= made;
+    if (share != 0 && made == share) return {};
+    const auto end = run(job, now, {.copies = share - made}, frontiers_.slices_keep_free(*victim));
     if (!end) return std::unexpected(end.error());
     return {};
 }

@@ -6,13 +6,11 @@ namespace flashlab {
 
 PageBlocks::PageBlocks(PageBlocksConfig config, NandArray& array, EventSink& events, PageOwner& owner, BlockPolicies policies)
     : config_{std::move(config)}, array_{array}, separation_{std::move(policies.separation)}, ledger_{config_, array},
-      frontiers_{config_, ledger_, array, owner},
-      collector_{config_, ledger_, frontiers_, array, events, owner, std::move(policies.victim), separation_.get()},
-      pages_a_program_{array.config().pages_a_program()}, most_at_once_{array.geometry().planes_per_die() * pages_a_program_},
+      frontiers_{config_, ledger_, array, owner}, rows_{config_, ledger_.units(), array},
+      collector_{config_, ledger_, frontiers_, rows_, array, events, owner, std::move(policies.victim), separation_.get()},
       turns_{config_.allocation.turns(array.geometry(), config_.groups, !array.config().options.independent_planes)},
       spread_over_{config_.allocation.dies_before_planes(array.geometry(), config_.groups)} {
     ensure(config_.streams == 1 || separation_ != nullptr, "streams have a policy");
-    programs_.reserve(most_at_once());
 }
 
 /// The first group in turn whose next plane is idle; where none is, the one that is free first. A group that could open a superblock only by copying
@@ -55,21 +53,11 @@ GroupId PageBlocks::roomiest_group() const {
 /// command at a time, is busy: waiting for it, two pages take no longer than one.
 std::uint32_t PageBlocks::row_width(const RowWrite& write, bool is_idle) const {
     const std::uint32_t planes = units().geometry().planes_per_die();
-    if (write.of == 0 || planes == 1 || pages_a_program_ > 1) return write.pages; // a part of a word line takes as long as all of it
+    if (write.of == 0 || planes == 1 || rows_.takes_lines()) return write.pages; // a part of a word line takes as long as all of it
     if (!is_idle && !array_.config().options.independent_planes) return std::min(write.pages, planes);
     const std::uint32_t least = write.of / spread_over_, one_more = write.of % spread_over_;
     const std::uint32_t width = write.before < one_more * (least + 1) ? least + 1 : least;
     return std::min(write.pages, std::clamp(width, 1u, planes));
-}
-
-/// What is left of the row; where a program takes several pages of a block, whole rows up to the end of the word line.
-std::uint32_t PageBlocks::placeable(const OpenSuperblock& set, std::uint32_t pages) const {
-    const std::uint32_t left = set.left_in_row();
-    if (pages_a_program_ == 1 || set.column() != 0 || pages < 2 * left) return std::min(pages, left);
-    const std::uint32_t most = std::min(pages, set.units - set.next) / left;
-    std::uint32_t rows = 1;
-    while (rows < most && (set.row() + rows) * units().pages_per_unit() % pages_a_program_ != 0) ++rows;
-    return rows * left;
 }
 
 PageBlocks::StreamRun PageBlocks::stream_run(Lpn first, std::uint32_t pages) const {
@@ -137,8 +125,12 @@ FtlResult<PlacedRow> PageBlocks::write_row(const RowWrite& asked, const Io& io) 
         return std::unexpected(made.error());
     }
     OpenSuperblock& set = frontiers_.open(group, made->frontier);
-    const std::uint32_t count = placeable(set, write.pages);
-    const auto end = program(set, write, count, io.at(made->ready));
+    const std::uint32_t count = rows_.placeable(set, write.pages), bytes = units().bytes_per_unit();
+    const auto content = [&](std::uint32_t i) {
+        const auto data = write.from.empty() ? write.from : write.from.subspan(std::size_t{i} * bytes, bytes);
+        return UnitContent{Lpn{write.first.value() + i}, WriteSequence{next_sequence_ + i}, write.kind, data};
+    };
+    const auto end = rows_.program(set, count, content, io.at(made->ready));
     next_sequence_ += count; // a row that failed may be on flash in part: its sequences are spent, its units never valid
     if (!end && end.error().kind == NandErrorKind::program_failed) {
         collector_.note_failed(units().geometry().block_of(end.error().page));
@@ -153,59 +145,6 @@ FtlResult<PlacedRow> PageBlocks::write_row(const RowWrite& asked, const Io& io) 
     set.next += count;
     set.last_end = std::max(set.last_end, *end);
     return placed;
-}
-
-/// Page by page of its blocks, each on all planes at once.
-std::expected<SimTime, NandError> PageBlocks::program(const OpenSuperblock& set, const RowWrite& write, std::uint32_t count, const Io& io) {
-    if (pages_a_program_ > 1) return program_lines(set, write, count, io);
-    SimTime end = io.when;
-    for (std::uint32_t p = 0; p < units().pages_per_unit(); ++p) {
-        programs_.clear();
-        for (std::uint32_t c = 0; c < count; ++c) add_program(set, write, {0, p}, {c, count});
-        const auto programmed = array_.program(programs_, io);
-        if (!programmed) return std::unexpected(programmed.error());
-        end = std::max(end, *programmed);
-    }
-    return end;
-}
-
-/// As many pages of each block at once as are of one word line.
-std::expected<SimTime, NandError> PageBlocks::program_lines(const OpenSuperblock& set, const RowWrite& write, std::uint32_t count, const Io& io) {
-    const std::uint32_t per_unit = units().pages_per_unit();
-    const std::uint32_t width = std::min(count, set.left_in_row());
-    std::uint32_t left = count / width * per_unit; ///< in each column
-    SimTime end = io.when;
-    for (PageInRows at; left > 0;) {
-        const std::uint32_t page = (set.row() + at.row) * per_unit + at.part;
-        const std::uint32_t pages = std::min(left, pages_a_program_ - page % pages_a_program_);
-        PageInRows next;
-        programs_.clear();
-        for (std::uint32_t c = 0; c < width; ++c) {
-            next = at;
-            for (std::uint32_t k = 0; k < pages; ++k) {
-                add_program(set, write, next, {c, width});
-                if (++next.part == per_unit) next = {next.row + 1, 0};
-            }
-        }
-        const auto programmed = array_.program(programs_, io);
-        if (!programmed) return std::unexpected(programmed.error());
-        end = std::max(end, *programmed);
-        at = next;
-        left -= pages;
-    }
-    return end;
-}
-
-void PageBlocks::add_program(const OpenSuperblock& set, const RowWrite& write, PageInRows at, Column column) {
-    const UnitGeometry& u = units();
-    const std::uint32_t i = at.row * column.of + column.index;
-    const UnitId unit = u.unit_at(set.columns[set.column() + column.index].block, set.row() + at.row);
-    const std::uint32_t page_bytes = u.geometry().page_bytes();
-    const auto data =
-        write.from.empty() ? write.from : write.from.subspan(std::size_t{i} * u.bytes_per_unit() + std::size_t{at.part} * page_bytes, page_bytes);
-    programs_.push_back({u.page_of(unit, at.part),
-                         data,
-                         {Lpn{write.first.value() + i}, WriteSequence{next_sequence_ + i}, write.kind, config_.stamps_pages ? set.stamp : at.part}});
 }
 
 void PageBlocks::finish_loading(SimTime ready) {

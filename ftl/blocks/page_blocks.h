@@ -64,7 +64,7 @@ public:
     /// Of the first row.
     [[nodiscard]] UnitId unit_of(const PlacedRow& placed, std::uint32_t i) const { return units().unit_at(placed.columns[i].block, placed.row); }
     /// How many pages one call of write_row() places at most.
-    [[nodiscard]] std::uint32_t most_at_once() const { return most_at_once_; }
+    [[nodiscard]] std::uint32_t most_at_once() const { return rows_.most_at_once(); }
     /// The new unit of a logical page; invalidate() its old one first.
     void validate(UnitId unit) { ledger_.validate(unit); }
     /// `end`: of the program or trim that made it so.
@@ -143,33 +143,18 @@ private:
     [[nodiscard]] Chosen choose_group(FrontierId frontier, SimTime now);
     [[nodiscard]] GroupId roomiest_group() const;
     [[nodiscard]] std::uint32_t row_width(const RowWrite& write, bool is_idle) const;
-    [[nodiscard]] std::uint32_t placeable(const OpenSuperblock& set, std::uint32_t pages) const;
-    [[nodiscard]] std::expected<SimTime, NandError> program(const OpenSuperblock& set, const RowWrite& write, std::uint32_t count, const Io& io);
-    [[nodiscard]] std::expected<SimTime, NandError> program_lines(const OpenSuperblock& set, const RowWrite& write, std::uint32_t count,
-                                                                  const Io& io);
-    struct PageInRows {
-        std::uint32_t row = 0;  ///< of those that one call places
-        std::uint32_t part = 0; ///< of its unit
-    };
-    struct Column {
-        std::uint32_t index = 0;
-        std::uint32_t of = 1;
-    };
-    void add_program(const OpenSuperblock& set, const RowWrite& write, PageInRows at, Column column);
 
     PageBlocksConfig config_;
     NandArray& array_;
     std::unique_ptr<SeparationPolicy> separation_;
     BlockLedger ledger_;
     Frontiers frontiers_;
+    RowProgrammer rows_;
     Collector collector_;
-    std::uint32_t pages_a_program_; ///< of a block
-    std::uint32_t most_at_once_;
     std::vector<DieId> turns_; ///< the groups in the order of the allocation
     std::uint32_t next_turn_ = 0;
     std::uint32_t spread_over_; ///< dies that have a page of a request before any has two
     std::uint64_t next_sequence_ = 1;
-    std::vector<PageProgram> programs_;
 };
 
 } // namespace flashlab

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "base/random.h"
 #include "ftl/blocks/allocation.h"
 #include "tests/support/test_drive.h"
 
@@ -227,6 +228,30 @@ TEST_CASE("a request fills the word line of a die on all its planes before it go
     const auto next = drive.write(80, 8); // one page: on one die a new word line begins, on the other the last row of one is left
     REQUIRE(next.size() == 1);
     CHECK(next.front().page == (next.front().plane.value() == first ? 3u : 2u));
+}
+
+TEST_CASE("copies of a collection go as whole word lines on all planes", "[ftl][allocation][one-shot]") {
+    const std::string scheme = GENERATE("page_map", "dftl", "hftl");
+    const std::string separation = GENERATE("none", "cause");
+    CAPTURE(scheme, separation);
+    SsdConfig config = with_chips(scheme, 1, 1, 2);
+    config.nand.geometry.cell = CellType::tlc;
+    config.nand.geometry.pages_per_block = 24;
+    config.nand.options.one_shot = true;
+    config.ftl.reserved_permille = 300;
+    config.ftl.separation = separation;
+    IdleDrive drive{config};
+    Random random{7};
+    const std::uint32_t pages = drive.ftl.logical_pages();
+    for (std::uint32_t i = 0; i < 4 * pages; ++i)
+        drive.write(8 * (i < pages ? i : random.below(pages)), 8); // a page each: nothing of theirs goes along
+    const NandCounters& flash = drive.array.counters();
+    const double copies = static_cast<double>(flash.programs[std::to_underlying(Cause::gc)]);
+    REQUIRE(copies > pages);
+    // Of a line of six pages five, where copies have superblocks of their own; pages of the host break the lines of a superblock that they share.
+    const double along = static_cast<double>(flash.programs_along + flash.multi_plane_programs) / copies;
+    CHECK(along > (separation == "cause" ? 0.7 : 0.4));
+    CHECK(drive.ftl.check().empty());
 }
 
 TEST_CASE("a word line at once is refused with what asks for passes", "[ftl][one-shot]") {

@@ -106,6 +106,33 @@ TEST_CASE("power cuts amid failing programs keep the contract", "[ftl][faults][c
     });
 }
 
+TEST_CASE("a word line of copies that fails, or that a cut tears, loses no page", "[ftl][faults][crash][one-shot]") {
+    const std::string scheme = GENERATE("page_map", "dftl", "hftl");
+    SsdConfig shape = with_spares();
+    shape.nand.geometry.cell = CellType::tlc;
+    shape.nand.options.one_shot = true;
+    const SsdConfig config = *test::shape_for(scheme, shape);
+    std::uint64_t along = 0;
+    for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+        CAPTURE(scheme, seed);
+        SeededFaults faults{seed, 60, 8};
+        CutRig rig{config};
+        faults.install(rig);
+        Random random{seed};
+        for (int c = 0; c < 8; ++c) {
+            CAPTURE(c);
+            const SimTime from = rig.now;
+            rig.settle();
+            for (std::uint64_t k = 1 + random.below(80); k > 0; --k) rig.step(random);
+            along += rig.array().counters().programs_along;
+            rig.require_sound();
+            rig.cut(rig.random_moment(random, from), random.next());
+        }
+        rig.check_all();
+    }
+    CHECK(along > 0);
+}
+
 TEST_CASE("a cut amid the copies out of a failed block takes its bad mark back: no bad block holds data", "[ftl][faults][crash][scheme]") {
     on_every_scheme(with_spares(), [](const SsdConfig& config) {
         std::uint32_t taken_back = 0, stood = 0;
