@@ -42,9 +42,11 @@ void CompactRecords::set(std::uint32_t page, CellState state, const PageOob* oob
     reach(page);
     if (oob == nullptr) return share(page, 1, Shared{.state = state});
     const std::uint64_t sequence = oob->sequence.value();
-    ensure(sequence >> 40 == 0, "write sequences stay below 2^40 in runs without payload");
+    ensure(sequence >> 40 == 0 && oob->stream.value() < 256, "write sequences stay below 2^40 in runs without payload, streams below 2^8");
     own_[page] = {oob->lpn.value(), static_cast<std::uint32_t>(sequence)};
-    share(page, 1, {oob->scheme_word, static_cast<std::uint8_t>(sequence >> 32), static_cast<std::uint8_t>(std::to_underlying(oob->kind)), state});
+    share(page, 1,
+          {oob->scheme_word, static_cast<std::uint8_t>(sequence >> 32), static_cast<std::uint8_t>(std::to_underlying(oob->kind)), state,
+           static_cast<std::uint8_t>(oob->stream.value())});
 }
 
 StoredOob CompactRecords::get(std::uint32_t page) const {
@@ -52,7 +54,7 @@ StoredOob CompactRecords::get(std::uint32_t page) const {
     const Shared& all = shared(page);
     if (all.kind == 0) return {all.state, std::unexpected(OobError::bad_checksum)};
     const WriteSequence sequence{std::uint64_t{all.sequence_high} << 32 | own_[page].sequence};
-    return {all.state, PageOob{Lpn{own_[page].lpn}, sequence, static_cast<PageKind>(all.kind), all.scheme_word}};
+    return {all.state, PageOob{Lpn{own_[page].lpn}, sequence, static_cast<PageKind>(all.kind), all.scheme_word, StreamId{all.stream}}};
 }
 
 bool CompactRecords::is_programmed(std::uint32_t page) const {

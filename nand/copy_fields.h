@@ -18,11 +18,12 @@ inline void copy_fields(const StoredOob& from, StoredOob& to) {
         to.oob = std::unexpected(from.oob.error());
         return;
     }
-    const auto& [lpn, sequence, kind, scheme_word] = *from.oob; // all fields: one more does not compile
+    const auto& [lpn, sequence, kind, stream, scheme_word] = *from.oob; // all fields: one more does not compile
     to.oob = PageOob{};
     to.oob->lpn = lpn;
     to.oob->sequence = sequence;
     to.oob->kind = kind;
+    to.oob->stream = stream;
     to.oob->scheme_word = scheme_word;
 }
 

@@ -25,6 +25,11 @@ bool is_zero(std::span<const std::byte> data) {
     return data.front() == std::byte{0} && std::memcmp(data.data(), data.data() + 1, data.size() - 1) == 0;
 }
 
+bool has_no_stream(const PageRecord& record) {
+    const auto oob = PageOob::decode(record.oob);
+    return !oob || oob->stream == no_stream;
+}
+
 class FileHandle {
 public:
     explicit FileHandle(int fd) : fd_{fd} {}
@@ -300,6 +305,9 @@ std::expected<void, HostIoError> ImagePageStore::write_record(Ppn page, const Pa
     std::array<std::byte, ImageLayout::page_record_bytes> raw;
     encode_page_record(record, raw);
     const BlockId block = geometry_.block_of(page);
+    // Older programs would not believe the OOB of a page that has a stream.
+    if (version_ != ImageHeader::current_version && !has_no_stream(record))
+        if (auto upgraded = upgrade(); !upgraded) return upgraded;
     changed_[block.value()] = true;
     const std::size_t at = std::size_t{geometry_.page_in_block(page)} * ImageLayout::page_record_bytes;
     const auto mapped = map_.admit(block);

@@ -21,7 +21,7 @@ public:
     virtual std::expected<OobRead, NandError> read_oob(Ppn page, const Io& io) = 0;
     virtual Done program(std::span<const PageProgram> pages, const Io& io) = 0;
     /// `scheme_word`: none keeps the page's own.
-    virtual std::expected<CopiedPage, NandError> copy(Ppn from, Ppn to, std::optional<std::uint32_t> scheme_word, const Io& io) = 0;
+    virtual std::expected<CopiedPage, NandError> copy(Ppn from, Ppn to, const CopyMarks* marks, const Io& io) = 0;
     virtual CopiedRun copy_run(Ppn from, Ppn to, std::uint32_t pages, const Io& io) = 0;
     virtual Done erase(BlockId block, CellType mode, const Io& io) = 0;
     // Of a pair that NandArray has found allowed; a two-plane program is program().

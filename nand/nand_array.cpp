@@ -131,7 +131,7 @@ std::expected<OobRead, NandError> NandArray::Impl::read_oob(Ppn page, const Io& 
     return OobRead{record->oob, as_read(record->state), when.end};
 }
 
-std::expected<CopiedPage, NandError> NandArray::Impl::copy(Ppn from, Ppn to, std::optional<std::uint32_t> scheme_word, const Io& io) {
+std::expected<CopiedPage, NandError> NandArray::Impl::copy(Ppn from, Ppn to, const CopyMarks* marks, const Io& io) {
     const auto page = PageRead{from, 0, geometry.page_bytes(), page_};
     const auto record = oob_of(from); // before the read, which may be the last that succeeds
     const Done got = read(page, io);
@@ -139,7 +139,7 @@ std::expected<CopiedPage, NandError> NandArray::Impl::copy(Ppn from, Ppn to, std
     if (!record) return std::unexpected(read_error(record.error(), from, *got));
     if (!record->oob) return std::unexpected(NandError{NandErrorKind::uncorrectable, from, *got});
     PageOob oob = *record->oob;
-    if (scheme_word) oob.scheme_word = *scheme_word;
+    if (marks != nullptr) oob = {oob.lpn, oob.sequence, oob.kind, marks->scheme_word, marks->stream};
     const PageProgram again{to, page_, oob};
     const Done done = program({&again, 1}, io.at(*got));
     if (!done) return std::unexpected(done.error());

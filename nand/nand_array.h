@@ -66,8 +66,8 @@ public:
     [[nodiscard]] std::expected<SimTime, NandError> program(std::span<const PageProgram> pages, const Io& io);
     /// Reads a page through the controller and programs it again with the same LPN, sequence and kind (no copy-back command).
     [[nodiscard]] std::expected<SimTime, NandError> copy(Ppn from, Ppn to, const Io& io);
-    /// copy() with another scheme word. Returns the OOB that was written.
-    [[nodiscard]] std::expected<CopiedPage, NandError> copy_as(Ppn from, Ppn to, std::uint32_t scheme_word, const Io& io);
+    /// copy() with other marks. Returns the OOB that was written.
+    [[nodiscard]] std::expected<CopiedPage, NandError> copy_as(Ppn from, Ppn to, const CopyMarks& marks, const Io& io);
     /// Copies `pages` consecutive pages to consecutive pages, one after another. Times, records and failures are those of single calls of copy().
     [[nodiscard]] CopiedRun copy_run(Ppn from, Ppn to, std::uint32_t pages, const Io& io);
     /// By `now` what must survive of the block is durable elsewhere: the caller sees to that. The array waits for the block's own operations only.

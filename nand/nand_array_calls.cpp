@@ -23,12 +23,12 @@ NandArray::Result NandArray::read(std::span<const PageRead> pages, const Io& io)
 std::expected<OobRead, NandError> NandArray::read_oob(Ppn page, const Io& io) { return addressing_.read_oob(page, io); }
 NandArray::Result NandArray::program(std::span<const PageProgram> pages, const Io& io) { return addressing_.program(pages, io); }
 NandArray::Result NandArray::copy(Ppn from, Ppn to, const Io& io) {
-    const auto copied = addressing_.copy(from, to, std::nullopt, io);
+    const auto copied = addressing_.copy(from, to, nullptr, io);
     if (!copied) return std::unexpected(copied.error());
     return copied->done;
 }
-std::expected<CopiedPage, NandError> NandArray::copy_as(Ppn from, Ppn to, std::uint32_t scheme_word, const Io& io) {
-    return addressing_.copy(from, to, scheme_word, io);
+std::expected<CopiedPage, NandError> NandArray::copy_as(Ppn from, Ppn to, const CopyMarks& marks, const Io& io) {
+    return addressing_.copy(from, to, &marks, io);
 }
 CopiedRun NandArray::copy_run(Ppn from, Ppn to, std::uint32_t pages, const Io& io) { return addressing_.copy_run(from, to, pages, io); }
 NandArray::Result NandArray::erase(BlockId block, const Io& io) { return addressing_.erase(block, impl_->media.own(), io); }

@@ -29,7 +29,7 @@ public:
     Done read(std::span<const PageRead> pages, const Io& io) override;
     std::expected<OobRead, NandError> read_oob(Ppn page, const Io& io) override;
     Done program(std::span<const PageProgram> pages, const Io& io) override;
-    std::expected<CopiedPage, NandError> copy(Ppn from, Ppn to, std::optional<std::uint32_t> scheme_word, const Io& io) override;
+    std::expected<CopiedPage, NandError> copy(Ppn from, Ppn to, const CopyMarks* marks, const Io& io) override;
     CopiedRun copy_run(Ppn from, Ppn to, std::uint32_t pages, const Io& io) override;
     Done erase(BlockId block, CellType mode, const Io& io) override;
     Done read_two_plane(std::span<const PageRead, 2> pages, const Io& io) override;

@@ -19,7 +19,7 @@ CopiedRun NandArray::Impl::copy_run(Ppn from, Ppn to, std::uint32_t pages, const
             break;
         }
         if (at_once.pages != 0) continue;
-        const auto copied = copy(source, target, std::nullopt, io.at(run.done));
+        const auto copied = copy(source, target, nullptr, io.at(run.done));
         if (!copied) {
             run.failed = copied.error();
             break;

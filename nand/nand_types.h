@@ -53,6 +53,12 @@ struct OobRead {
     SimTime done;
 };
 
+/// What a copy has in place of its original's.
+struct CopyMarks {
+    std::uint32_t scheme_word = 0;
+    StreamId stream{no_stream};
+};
+
 struct CopiedPage {
     SimTime done;
     PageOob oob;

@@ -22,7 +22,7 @@ void PageOob::encode(std::span<std::byte, encoded_size> out) const {
     writer.u32(lpn.value());
     writer.u32(scheme_word);
     writer.u16(std::to_underlying(kind));
-    writer.u16(0);
+    writer.u16(stream.value());
     writer.u32(crc32c(writer.written(), oob_crc_seed));
     ensure(writer.full(), "PageOob: fields and encoded_size agree");
 }
@@ -34,10 +34,10 @@ std::expected<PageOob, OobError> PageOob::decode(std::span<const std::byte, enco
     oob.lpn = Lpn{reader.u32()};
     oob.scheme_word = reader.u32();
     const std::uint16_t kind = reader.u16();
-    const std::uint16_t reserved = reader.u16();
+    oob.stream = StreamId{reader.u16()};
     const std::uint32_t expected = crc32c(reader.consumed(), oob_crc_seed);
     if (reader.u32() != expected) return std::unexpected(OobError::bad_checksum);
-    if (!is_known(kind) || reserved != 0) return std::unexpected(OobError::unknown_kind);
+    if (!is_known(kind)) return std::unexpected(OobError::unknown_kind);
     oob.kind = static_cast<PageKind>(kind);
     return oob;
 }

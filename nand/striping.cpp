@@ -178,7 +178,7 @@ NandArray::Striped::Done NandArray::Striped::program(std::span<const PageProgram
     return all;
 }
 
-std::expected<CopiedPage, NandError> NandArray::Striped::copy(Ppn from, Ppn to, std::optional<std::uint32_t> scheme_word, const Io& io) {
+std::expected<CopiedPage, NandError> NandArray::Striped::copy(Ppn from, Ppn to, const CopyMarks* marks, const Io& io) {
     const auto whole = inspect_oob(from);
     if (!whole) return std::unexpected(whole.error());
     Done all = io.when;
@@ -187,20 +187,20 @@ std::expected<CopiedPage, NandError> NandArray::Striped::copy(Ppn from, Ppn to, 
         return std::unexpected(all ? NandError{NandErrorKind::uncorrectable, from, *all} : all.error());
     }
     for (std::uint32_t m = 0; m < width_; ++m) {
-        const auto one = chips_.copy(member(from, m), member(to, m), scheme_word, io);
+        const auto one = chips_.copy(member(from, m), member(to, m), marks, io);
         join(all, one ? Done{one->done} : std::unexpected(one.error()), !one && one.error().page == member(to, m) ? to : from);
         if (!all && all.error().kind == NandErrorKind::host_io) break;
     }
     if (!all) return std::unexpected(all.error());
     PageOob oob = *whole->oob;
-    if (scheme_word) oob.scheme_word = *scheme_word;
+    if (marks != nullptr) oob = {oob.lpn, oob.sequence, oob.kind, marks->scheme_word, marks->stream};
     return CopiedPage{*all, oob};
 }
 
 CopiedRun NandArray::Striped::copy_run(Ppn from, Ppn to, std::uint32_t pages, const Io& io) {
     CopiedRun run{.pages = 0, .done = io.when, .failed = std::nullopt};
     for (; run.pages < pages; ++run.pages) {
-        const auto copied = copy(Ppn{from.value() + run.pages}, Ppn{to.value() + run.pages}, std::nullopt, io.at(run.done));
+        const auto copied = copy(Ppn{from.value() + run.pages}, Ppn{to.value() + run.pages}, nullptr, io.at(run.done));
         if (!copied) {
             run.failed = copied.error();
             break;

@@ -4,10 +4,6 @@
 
 namespace flashlab {
 
-std::uint32_t CauseSeparation::stream_of_write(Lpn) const { return 0; }
-
-std::uint32_t CauseSeparation::stream_of_copy(Lpn) const { return 1; }
-
 const SeparationPolicyEntry& cause_separation() {
     static constexpr SeparationPolicyEntry entry{
         "cause", CauseSeparation::streams,

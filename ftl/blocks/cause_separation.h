@@ -16,8 +16,8 @@ namespace flashlab {
 class CauseSeparation final : public SeparationPolicy {
 public:
     static constexpr std::uint32_t streams = 2;
-    [[nodiscard]] std::uint32_t stream_of_write(Lpn lpn) const override;
-    [[nodiscard]] std::uint32_t stream_of_copy(Lpn lpn) const override;
+    [[nodiscard]] StreamId stream_of_write(Lpn, const Origin&) const override { return StreamId{0}; }
+    [[nodiscard]] StreamId stream_of_copy(Lpn, StreamId) const override { return StreamId{1}; }
     void written(Lpn) override {}
 };
 

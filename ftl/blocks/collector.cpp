@@ -41,7 +41,8 @@ std::optional<BlockId> Collector::choose_victim(GroupId group, std::uint32_t fir
 void Collector::start(Job& job, BlockId victim, bool retire, SimTime now, Cause cause) {
     ensure(!job.victim, "one collection at a time");
     ledger_.unlist(victim);
-    job = Job{victim, retire || array_.is_bad(victim), 0, now, now, now, 0, 1u << ledger_.kind_of(victim), 0, events_.next_id(), cause};
+    job = Job{victim, retire || array_.is_bad(victim), 0, now, now, now, 0, {}, 0, events_.next_id(), cause};
+    job.into.set(ledger_.kind_of(victim));
 }
 
 /// The collection is given up; the victim stays as it is.
@@ -106,7 +107,7 @@ FtlResult<Collector::JobEnd> Collector::copy_unit(Job& job, UnitId from, SimTime
         OpenSuperblock& set = frontiers_.open(group, frontier);
         const OpenColumn column = set.columns[set.column()];
         const UnitId to = ledger_.units().unit_at(column.block, set.row());
-        const auto made = program_copy(set, from, to, {now, {job.cause, job.id}});
+        const auto made = program_copy(set, from, to, config_.stream_of(wished), {now, {job.cause, job.id}});
         if (!made) [[unlikely]] {
             const auto again = failed_copy(made.error(), group, frontier, victim);
             if (!again) return std::unexpected(again.error());
@@ -136,7 +137,7 @@ FtlResult<Collector::JobEnd> Collector::copy_line(Job& job, UnitId first, SimTim
         take_line(victim, first, wished, rows_.most_at_once());
         line_.resize(rows_.placeable(set, static_cast<std::uint32_t>(line_.size())), {UnitId{0}, {}});
         const auto read = read_line({std::max(now, set.ready), {job.cause, job.id}});
-        const auto placed = read ? place_line(job, set, *read) : std::unexpected(read.error());
+        const auto placed = read ? place_line(job, set, config_.stream_of(wished), *read) : std::unexpected(read.error());
         if (placed) return JobEnd::finished;
         const auto again = failed_copy(placed.error(), group, frontier, victim);
         if (!again) return std::unexpected(again.error());
@@ -146,13 +147,14 @@ FtlResult<Collector::JobEnd> Collector::copy_line(Job& job, UnitId first, SimTim
 }
 
 /// What was read; where units are left out because they could not be, in rows as they come.
-std::expected<void, NandError> Collector::place_line(Job& job, OpenSuperblock& set, SimTime read) {
+std::expected<void, NandError> Collector::place_line(Job& job, OpenSuperblock& set, StreamId stream, SimTime read) {
     const std::size_t bytes = line_data_.empty() ? 0 : ledger_.units().bytes_per_unit();
     for (std::span<const LineUnit> rest{line_}; !rest.empty();) {
         const std::uint32_t count = rows_.placeable(set, static_cast<std::uint32_t>(rest.size()));
         const std::size_t before = line_.size() - rest.size();
         const auto content = [&](std::uint32_t i) {
-            return UnitContent{rest[i].oob.lpn, rest[i].oob.sequence, rest[i].oob.kind, std::span{line_data_}.subspan((before + i) * bytes, bytes)};
+            return UnitContent{rest[i].oob.lpn, rest[i].oob.sequence, rest[i].oob.kind, std::span{line_data_}.subspan((before + i) * bytes, bytes),
+                               stream};
         };
         const auto end = rows_.program(set, count, content, {read, {job.cause, job.id}});
         if (!end) return std::unexpected(end.error());
@@ -221,17 +223,17 @@ void Collector::note_copy(Job& job, OpenSuperblock& set, const PageOob& oob, Uni
     owner_.moved(oob, from, to, column, end);
     set.last_end = std::max(set.last_end, end);
     job.last_end = std::max(job.last_end, end);
-    job.into |= 1u << set.frontier.value();
+    job.into.set(set.frontier.value());
     ++job.copied;
     page_copies_ += ledger_.units().pages_per_unit();
 }
 
 /// Of a drive with streams. The controller has read the page, and knows from its spare bytes which one it is, before it programs the copy.
-FrontierId Collector::frontier_of_stream(BlockId victim, UnitId from) const {
+FrontierId Collector::frontier_by_policy(BlockId victim, UnitId from) const {
     const std::uint32_t kind = ledger_.kind_of(victim);
     if (kind != 0) return FrontierId{kind};
     const auto known = array_.inspect_oob(ledger_.units().page_of(from, 0));
-    return known && known->oob ? config_.frontier_of_stream(separation_->stream_of_copy(known->oob->lpn)) : host_frontier;
+    return known && known->oob ? config_.frontier_of_stream(separation_->stream_of_copy(known->oob->lpn, known->oob->stream)) : host_frontier;
 }
 
 FtlResult<std::optional<FrontierId>> Collector::open_for_copy(GroupId group, FrontierId wished, SimTime now, std::uint32_t keep_free) {
@@ -246,11 +248,11 @@ FtlResult<std::optional<FrontierId>> Collector::open_for_copy(GroupId group, Fro
 }
 
 /// Answers with the unit's last page.
-std::expected<CopiedPage, NandError> Collector::program_copy(const OpenSuperblock& set, UnitId from, UnitId to, const Io& io) {
+std::expected<CopiedPage, NandError> Collector::program_copy(const OpenSuperblock& set, UnitId from, UnitId to, StreamId stream, const Io& io) {
     const UnitGeometry& units = ledger_.units();
     const SimTime at = std::max(io.when, set.ready);
     const auto copy = [&](std::uint32_t p) {
-        return array_.copy_as(units.page_of(from, p), units.page_of(to, p), config_.stamps_pages ? set.stamp : p, io.at(at));
+        return array_.copy_as(units.page_of(from, p), units.page_of(to, p), {config_.stamps_pages ? set.stamp : p, stream}, io.at(at));
     };
     auto copied = copy(0); // the one object that is returned: no copy of it waits for its fields (nand/copy_fields.h)
     SimTime done = io.when;
@@ -281,7 +283,7 @@ FtlResult<SimTime> Collector::finish(Job& job, SimTime now) {
     // The copies may have taken the last free block: until the victim is forgotten, no host page may make them worth it (ftl/DESIGN-pages.md,
     // "Reserve").
     for (const FrontierId i : ids<FrontierId>(frontiers_.count())) {
-        if ((job.into >> i.value() & 1) == 0) continue;
+        if (!job.into[i.value()]) continue;
         OpenSuperblock& open = frontiers_.open(ledger_.group_of(victim), i);
         open.ready = std::max(open.ready, *forgotten);
     }

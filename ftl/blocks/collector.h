@@ -9,6 +9,7 @@
 /// Source     Kawaguchi et al., USENIX 1995, for collection; pacing: ftl/DESIGN-pages.md.
 #pragma once
 
+#include <bitset>
 #include <memory>
 #include <vector>
 
@@ -63,8 +64,8 @@ private:
         SimTime last_end = sim_start; ///< of its copies
         SimTime next_slice = sim_start;
         std::uint32_t copied = 0;
-        std::uint32_t into = 0;  ///< frontiers that its copies went to, a bit each
-        std::uint32_t ahead = 0; ///< copies beyond what the host's pages were due: of a word line begun
+        std::bitset<PageBlocksConfig::most_frontiers> into; ///< frontiers that its copies went to
+        std::uint32_t ahead = 0;                            ///< copies beyond what the host's pages were due: of a word line begun
         EventId id = no_event;
         Cause cause = Cause::gc;
     };
@@ -91,17 +92,17 @@ private:
     [[nodiscard]] FtlResult<JobEnd> copy_line(Job& job, UnitId first, SimTime now, std::uint32_t keep_free);
     void take_line(BlockId victim, UnitId first, FrontierId wished, std::uint32_t most);
     [[nodiscard]] std::expected<SimTime, NandError> read_line(const Io& io);
-    [[nodiscard]] std::expected<void, NandError> place_line(Job& job, OpenSuperblock& set, SimTime read);
+    [[nodiscard]] std::expected<void, NandError> place_line(Job& job, OpenSuperblock& set, StreamId stream, SimTime read);
     /// The copy could not be made: true when it is to be tried again elsewhere.
     [[nodiscard]] FtlResult<bool> failed_copy(const NandError& error, GroupId group, FrontierId frontier, BlockId victim);
     void note_copy(Job& job, OpenSuperblock& set, const PageOob& oob, UnitId from, UnitId to, const OpenColumn& column, SimTime end);
     [[nodiscard]] FrontierId frontier_for_copy(BlockId victim, UnitId from) const {
-        return separation_ == nullptr ? FrontierId{ledger_.kind_of(victim)} : frontier_of_stream(victim, from);
+        return separation_ == nullptr ? FrontierId{ledger_.kind_of(victim)} : frontier_by_policy(victim, from);
     }
-    [[nodiscard]] FrontierId frontier_of_stream(BlockId victim, UnitId from) const;
+    [[nodiscard]] FrontierId frontier_by_policy(BlockId victim, UnitId from) const;
     /// The wished frontier, whose superblock is full, gets a new one; else another of its kind has room, or none.
     [[nodiscard]] FtlResult<std::optional<FrontierId>> open_for_copy(GroupId group, FrontierId wished, SimTime now, std::uint32_t keep_free);
-    [[nodiscard]] std::expected<CopiedPage, NandError> program_copy(const OpenSuperblock& set, UnitId from, UnitId to, const Io& io);
+    [[nodiscard]] std::expected<CopiedPage, NandError> program_copy(const OpenSuperblock& set, UnitId from, UnitId to, StreamId stream, const Io& io);
     [[nodiscard]] FtlResult<SimTime> finish(Job& job, SimTime now);
     [[nodiscard]] FtlResult<SimTime> give_back(Job& job, SimTime forgotten);
     void drop(Job& job);

@@ -8,13 +8,11 @@ namespace flashlab {
 
 FrequencySeparation::FrequencySeparation(std::uint32_t logical_pages) : counts_(logical_pages), until_halved_{logical_pages} {}
 
-std::uint32_t FrequencySeparation::stream_of_write(Lpn lpn) const {
+StreamId FrequencySeparation::stream_of(Lpn lpn) const {
     constexpr std::uint32_t least = 2, times_the_mean = 2;
     const std::uint64_t count = counts_[lpn.value()];
     return count >= least && count * counts_.size() > times_the_mean * sum_ ? hot : cold;
 }
-
-std::uint32_t FrequencySeparation::stream_of_copy(Lpn lpn) const { return stream_of_write(lpn); }
 
 void FrequencySeparation::written(Lpn lpn) {
     std::uint8_t& count = counts_[lpn.value()];

@@ -17,14 +17,15 @@ namespace flashlab {
 class FrequencySeparation final : public SeparationPolicy {
 public:
     static constexpr std::uint32_t streams = 2;
-    static constexpr std::uint32_t cold = 0, hot = 1;
+    static constexpr StreamId cold{0}, hot{1};
 
     explicit FrequencySeparation(std::uint32_t logical_pages);
-    [[nodiscard]] std::uint32_t stream_of_write(Lpn lpn) const override;
-    [[nodiscard]] std::uint32_t stream_of_copy(Lpn lpn) const override;
+    [[nodiscard]] StreamId stream_of_write(Lpn lpn, const Origin&) const override { return stream_of(lpn); }
+    [[nodiscard]] StreamId stream_of_copy(Lpn lpn, StreamId) const override { return stream_of(lpn); }
     void written(Lpn lpn) override;
 
 private:
+    [[nodiscard]] StreamId stream_of(Lpn lpn) const;
     void halve();
     ZeroedVector<std::uint8_t> counts_;
     std::uint64_t sum_ = 0;

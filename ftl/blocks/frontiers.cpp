@@ -9,7 +9,8 @@ Frontiers::Frontiers(const PageBlocksConfig& config, BlockLedger& ledger, NandAr
     : config_{config}, count_{config.frontier_count()}, ledger_{ledger}, array_{array}, owner_{owner}, all_(std::size_t{config.groups} * count_),
       closing_(config.groups, 0) {
     ensure(!config.frontiers.empty() && config.streams >= 1, "there is a frontier");
-    ensure(count_ <= 16, "a checkpoint has four bits for a frontier");
+    ensure(count_ <= PageBlocksConfig::most_frontiers && config.kinds() <= 16,
+           "a block has a byte for its frontier, a checkpoint four bits for its kind");
     for (Frontier& f : all_) {
         f.open.columns.reserve(array.geometry().planes_per_die());
         f.closing.columns.reserve(array.geometry().planes_per_die());

@@ -60,11 +60,10 @@ std::uint32_t PageBlocks::row_width(const RowWrite& write, bool is_idle) const {
     return std::min(write.pages, std::clamp(width, 1u, planes));
 }
 
-PageBlocks::StreamRun PageBlocks::stream_run(Lpn first, std::uint32_t pages) const {
-    if (!separation_) return {host_frontier, pages};
-    const std::uint32_t stream = separation_->stream_of_write(first);
+PageBlocks::StreamRun PageBlocks::stream_run(const PagesToWrite& what, std::uint32_t from, std::uint32_t pages, const Origin& by) const {
+    const StreamId stream = separation_->stream_of_write(what.lpn(from), by);
     std::uint32_t same = 1;
-    while (same < pages && separation_->stream_of_write(Lpn{first.value() + same}) == stream) ++same;
+    while (same < pages && separation_->stream_of_write(what.lpn(from + same), by) == stream) ++same;
     return {config_.frontier_of_stream(stream), same};
 }
 
@@ -128,7 +127,7 @@ FtlResult<PlacedRow> PageBlocks::write_row(const RowWrite& asked, const Io& io) 
     const std::uint32_t count = rows_.placeable(set, write.pages), bytes = units().bytes_per_unit();
     const auto content = [&](std::uint32_t i) {
         const auto data = write.from.empty() ? write.from : write.from.subspan(std::size_t{i} * bytes, bytes);
-        return UnitContent{Lpn{write.first.value() + i}, WriteSequence{next_sequence_ + i}, write.kind, data};
+        return UnitContent{write.lpn(i), WriteSequence{next_sequence_ + i}, write.kind, data, config_.stream_of(write.frontier)};
     };
     const auto end = rows_.program(set, count, content, io.at(made->ready));
     next_sequence_ += count; // a row that failed may be on flash in part: its sequences are spent, its units never valid

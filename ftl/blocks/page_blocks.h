@@ -12,11 +12,17 @@
 
 namespace flashlab {
 
-/// A run of new pages for one row of a superblock; `from` empty: no payload.
-struct RowWrite {
+/// Logical pages that follow each other, or those of a list.
+struct PagesToWrite {
     Lpn first{0};
     std::uint32_t pages = 0;
-    std::span<const std::byte> from{};
+    std::span<const std::byte> from{}; ///< empty: no payload
+    std::span<const Lpn> each{};       ///< empty: from `first` on
+    [[nodiscard]] Lpn lpn(std::uint32_t i) const { return each.empty() ? Lpn{first.value() + i} : each[i]; }
+};
+
+/// Some of them, for one row of a superblock.
+struct RowWrite : PagesToWrite {
     PageKind kind = PageKind::data;
     FrontierId frontier{0};
     std::uint32_t before = 0;       ///< pages of the same request that have their place,
@@ -55,8 +61,10 @@ public:
         FrontierId frontier{0};
         std::uint32_t pages = 0;
     };
-    /// How many of these pages, from the first on, belong to one stream, and its frontier.
-    [[nodiscard]] StreamRun stream_run(Lpn first, std::uint32_t pages) const;
+    /// How many of these pages, the ones from `from` on, belong to one stream, and its frontier.
+    [[nodiscard]] StreamRun stream_run_of(const PagesToWrite& what, std::uint32_t from, std::uint32_t pages, const Origin& by) const {
+        return separation_ ? stream_run(what, from, pages, by) : StreamRun{host_frontier, pages};
+    }
     /// A page that the host wrote has its place.
     void note_written(Lpn lpn) {
         if (separation_) separation_->written(lpn);
@@ -65,6 +73,8 @@ public:
     [[nodiscard]] UnitId unit_of(const PlacedRow& placed, std::uint32_t i) const { return units().unit_at(placed.columns[i].block, placed.row); }
     /// How many pages one call of write_row() places at most.
     [[nodiscard]] std::uint32_t most_at_once() const { return rows_.most_at_once(); }
+    /// Of them, those that one program takes (Ftl::pages_a_line).
+    [[nodiscard]] std::uint32_t units_a_line() const { return rows_.takes_lines() ? std::max(1u, most_at_once() / units().pages_per_unit()) : 1; }
     /// The new unit of a logical page; invalidate() its old one first.
     void validate(UnitId unit) { ledger_.validate(unit); }
     /// `end`: of the program or trim that made it so.
@@ -139,6 +149,7 @@ private:
         FrontierId frontier{0}; ///< the wished one, or another stream's
         SimTime ready;
     };
+    [[nodiscard]] StreamRun stream_run(const PagesToWrite& what, std::uint32_t from, std::uint32_t pages, const Origin& by) const;
     [[nodiscard]] FtlResult<Room> room(GroupId group, FrontierId wished, SimTime now);
     [[nodiscard]] Chosen choose_group(FrontierId frontier, SimTime now);
     [[nodiscard]] GroupId roomiest_group() const;

@@ -23,8 +23,9 @@ struct FrontierRule {
 };
 
 struct PageBlocksConfig {
-    std::uint32_t groups = 1; ///< dies used: the first ones
-    Allocation allocation{};  ///< in which order rows take the groups
+    static constexpr std::uint32_t most_frontiers = 256; ///< a block has a byte for its frontier
+    std::uint32_t groups = 1;                            ///< dies used: the first ones
+    Allocation allocation{};                             ///< in which order rows take the groups
     std::uint32_t pages_per_unit = 1;
     std::uint32_t valid_units_at_most = 0;  ///< logical pages, translation pages included
     std::uint32_t spare_blocks_a_group = 3; ///< B4
@@ -40,7 +41,10 @@ struct PageBlocksConfig {
     [[nodiscard]] std::uint32_t kinds() const { return static_cast<std::uint32_t>(frontiers.size()); }
     [[nodiscard]] std::uint32_t frontier_count() const { return kinds() + streams - 1; }
     [[nodiscard]] std::uint32_t kind_of(FrontierId frontier) const { return frontier.value() < kinds() ? frontier.value() : 0; }
-    [[nodiscard]] FrontierId frontier_of_stream(std::uint32_t stream) const { return FrontierId{stream == 0 ? 0 : kinds() + stream - 1}; }
+    [[nodiscard]] FrontierId frontier_of_stream(StreamId stream) const { return FrontierId{stream == no_stream ? 0 : kinds() + stream.value() - 1}; }
+    [[nodiscard]] StreamId stream_of(FrontierId frontier) const {
+        return StreamId{static_cast<std::uint16_t>(frontier.value() < kinds() ? 0 : frontier.value() - kinds() + 1)};
+    }
     [[nodiscard]] const FrontierRule& rule_of(FrontierId frontier) const { return frontiers[kind_of(frontier)]; }
 
     /// Blocks left in the group when the host opens a superblock, or a frontier's own pages do. With spare enough a row of planes and the block that

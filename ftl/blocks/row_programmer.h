@@ -23,6 +23,7 @@ struct UnitContent {
     WriteSequence sequence{0};
     PageKind kind = PageKind::data;
     std::span<const std::byte> data{};
+    StreamId stream{no_stream};
 };
 
 class RowProgrammer {
@@ -107,7 +108,7 @@ private:
         const std::uint32_t bytes = units_.geometry().page_bytes();
         programs_.push_back({units_.page_of(unit, at.part),
                              what.data.empty() ? what.data : what.data.subspan(std::size_t{at.part} * bytes, bytes),
-                             {what.lpn, what.sequence, what.kind, stamps_pages_ ? set.stamp : at.part}});
+                             {what.lpn, what.sequence, what.kind, stamps_pages_ ? set.stamp : at.part, what.stream}});
     }
 
     const UnitGeometry& units_;

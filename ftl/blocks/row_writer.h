@@ -14,13 +14,6 @@
 
 namespace flashlab {
 
-/// Logical pages that follow each other; `from` empty: no payload.
-struct PagesToWrite {
-    Lpn first{0};
-    std::uint32_t pages = 0;
-    std::span<const std::byte> from{};
-};
-
 /// For schemes that need nothing before or behind a row.
 inline constexpr auto nothing_before_a_row = [](Lpn, std::uint32_t, SimTime at) { return FtlResult<SimTime>{at}; };
 inline constexpr auto nothing_behind_a_row = [](std::uint32_t, SimTime) { return FtlResult<void>{}; };
@@ -35,19 +28,19 @@ template <class Prepare, class Current, class Adopt, class Follow = decltype(not
     SimTime done = io.when;
     SimTime at = io.when;
     for (std::uint32_t i = 0; i < what.pages;) {
-        const Lpn lpn{what.first.value() + i};
+        const Lpn lpn = what.lpn(i);
         const std::uint32_t row = std::min(what.pages - i, blocks.most_at_once());
         const auto prepared = prepare(lpn, row, at);
         if (!prepared) return prepared;
         at = *prepared;
         const auto part = what.from.empty() ? what.from : what.from.subspan(std::size_t{i} * units.bytes_per_unit());
-        const auto run = blocks.stream_run(lpn, row);
-        const auto placed =
-            blocks.write_row({.first = lpn, .pages = run.pages, .from = part, .frontier = run.frontier, .before = i, .of = what.pages}, io.at(at));
+        const auto run = blocks.stream_run_of(what, i, row, io.origin);
+        const auto each = what.each.empty() ? what.each : what.each.subspan(i);
+        const auto placed = blocks.write_row({{lpn, run.pages, part, each}, PageKind::data, run.frontier, i, what.pages}, io.at(at));
         if (!placed) return std::unexpected(placed.error());
         for (std::uint32_t k = 0, in_row = placed->row; k < placed->count; ++in_row) {
             for (const OpenColumn& column : placed->columns) {
-                const Lpn written{lpn.value() + k++};
+                const Lpn written = what.lpn(i + k++);
                 const UnitId unit = units.unit_at(column.block, in_row);
                 if (const auto old = current(written)) blocks.invalidate(*old, placed->end);
                 blocks.validate(unit);

@@ -13,10 +13,14 @@ namespace flashlab {
 
 struct SeparationPolicyEntry {
     std::string_view name;
-    std::uint32_t streams = 1;
+    std::uint32_t streams = 1;                                                                        ///< where `asked` says nothing else
     std::unique_ptr<SeparationPolicy> (*make)(const OptionSet& options, std::uint32_t logical_pages); ///< null where there is but one stream
-    std::string_view victim{}; ///< the ftl.victim of a drive for which nobody names one; empty: as without separation
-    OptionList options{};      ///< its own
+    std::string_view victim{};     ///< the ftl.victim of a drive for which nobody names one; empty: as without separation
+    OptionList options{};          ///< its own
+    const Option* asked = nullptr; ///< the one of them that says how many streams
+    [[nodiscard]] std::uint32_t streams_of(const OptionSet& set) const {
+        return asked == nullptr ? streams : static_cast<std::uint32_t>(set.number(*asked));
+    }
 };
 /// In the order of the documentation.
 [[nodiscard]] std::span<const SeparationPolicyEntry> separation_policies();

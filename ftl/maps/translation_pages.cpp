@@ -40,13 +40,7 @@ FtlResult<std::optional<SimTime>> TranslationPages::write(std::uint32_t page, st
     }
     for (const NewEntry& e : changed)
         if (const auto unit = map_entry::unit(e.entry)) at = std::max(at, blocks.programmed_by(units_.block_of(*unit)));
-    const auto placed = blocks.write_row({.first = Lpn{page},
-                                          .pages = 1,
-                                          .from = content(page, changed),
-                                          .kind = PageKind::translation,
-                                          .frontier = frontier,
-                                          .group = home_of(page),
-                                          .can_wait = true},
+    const auto placed = blocks.write_row({{Lpn{page}, 1, content(page, changed)}, PageKind::translation, frontier, 0, 0, home_of(page), true},
                                          io.at(at).as(Cause::map));
     if (!placed) return std::unexpected(placed.error());
     if (placed->count == 0) return std::nullopt;

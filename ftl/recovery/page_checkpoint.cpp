@@ -67,7 +67,7 @@ std::expected<PageCheckpoint::Decoded, std::string> PageCheckpoint::decode(const
         s.next = r.u32();
         s.stamp = r.u32();
         const std::uint32_t columns = r.u32();
-        if (columns == 0 || columns > units.geometry().planes_per_die() || s.next > columns * units.units_per_block() || s.frontier.value() > 15)
+        if (columns == 0 || columns > units.geometry().planes_per_die() || s.next > columns * units.units_per_block() || s.frontier.value() > 255)
             return std::unexpected("a checkpoint with an impossible superblock");
         for (std::uint32_t k = 0; k < columns; ++k) {
             s.columns.push_back(BlockId{r.u32()});

@@ -121,7 +121,7 @@ PageBlocksConfig page_blocks_config(const SsdConfig& config, const FtlPlan& plan
 
 std::uint32_t streams_of(const SsdConfig& config) {
     const SeparationPolicyEntry* found = find_named(separation_policies(), config.ftl.separation);
-    return found == nullptr ? 1 : found->streams;
+    return found == nullptr ? 1 : found->streams_of(config.ftl.options);
 }
 
 std::expected<BlockPolicies, std::string> block_policies_of(const SsdConfig& config, std::uint32_t logical_pages) {

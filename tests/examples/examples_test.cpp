@@ -1,5 +1,6 @@
 /// The examples of docs/adding-a-scheme.md are known by the same lists as everything else, and do what their pages say.
 #include <algorithm>
+#include <array>
 
 #include "ftl/blocks/full_blocks.h"
 #include "ftl/blocks/victim_policies.h"
@@ -46,6 +47,31 @@ TEST_CASE("LAST rewrites a block by one switch, and by none where the writes are
     CHECK((own_counters(drive.ftl)["switch_merges"] > 0) == is_long);
     CHECK((own_counters(drive.ftl)["own_logs_opened"] > 0) == is_long);
     CHECK(drive.ftl.check().empty());
+}
+
+TEST_CASE("pages of a zone tell their zone, and lie in blocks of no other", "[example]") {
+    SsdConfig config = tiny_config();
+    config.nand.geometry.blocks_per_plane = 60;
+    config.ftl.scheme = "page_map";
+    config.ftl.separation = "zones";
+    TestDrive<> drive{config};
+    drive.recover();
+    const std::uint32_t pages = drive.ftl.logical_pages();
+    for (std::uint32_t i = 0; i < pages; ++i) { // of the two in turn
+        const auto done = drive.ftl.write(Lpn{i % 2 * (pages / 2) + i / 2 % (pages / 2)}, 1, {}, {drive.now, {}});
+        REQUIRE(done);
+        drive.now = *done;
+    }
+    for (const BlockId block : ids<BlockId>(drive.geometry.blocks())) {
+        std::array<std::uint32_t, 2> of{};
+        for (std::uint32_t page = 0; page < drive.geometry.pages_per_block(); ++page)
+            if (const auto known = drive.array.inspect_oob(drive.geometry.page_of(block, page)); known->oob && known->oob->kind == PageKind::data) {
+                const std::uint32_t zone = known->oob->lpn.value() / (pages / 2 + 1);
+                CHECK(known->oob->stream.value() == zone);
+                ++of[zone];
+            }
+        CHECK((of[0] == 0 || of[1] == 0));
+    }
 }
 
 TEST_CASE("an option of LAST says from which length on a write is a long one", "[example]") {

@@ -72,6 +72,17 @@ done
 refused "windowed.window is a key of ftl.victim = windowed and does nothing with ftl.victim = fifo" \
     "$WITH_EXAMPLES" bench "${full[@]}" --set windowed.window=4 --set ftl.victim=fifo
 
+# The placement policy: its option says how many superblocks are open.
+has keys "zones.count"
+has keys "Only with ftl.separation = zones."
+zoned=(--preset tiny --ftl page_map --rw randwrite --bs 4k --io-size 16M --precondition fill:60 --set ftl.reserved_permille=400 --json --set ftl.separation=zones)
+for count in 2 3; do
+    "$WITH_EXAMPLES" bench "${zoned[@]}" --set zones.count=$count > "zones$count" 2> err || die "$(cat err)"
+done
+[[ $(number zones2 gc_page_copies) -ne $(number zones3 gc_page_copies) ]] || die "zones.count does nothing"
+refused "zones.count is a key of ftl.separation = zones and does nothing with ftl.separation = cause" \
+    "$WITH_EXAMPLES" bench "${full[@]}" --set zones.count=4 --set ftl.separation=cause
+
 # The arbiter: the favourite waits for the command that is being served, and no longer.
 has keys "favourite.queue"
 has keys "Only with host_link.arbiter = favourite."

@@ -108,7 +108,7 @@ TEST_CASE("a host page behind a collection's copies waits until their victim is 
     blocks.finish_loading(sim_start);
     SimTime now = sim_start;
     const auto write = [&](std::uint32_t lpn) {
-        const auto placed = blocks.write_row({.first = Lpn{lpn}, .pages = 1}, {now, {Cause::user, no_event}});
+        const auto placed = blocks.write_row({{Lpn{lpn}, 1}}, {now, {Cause::user, no_event}});
         REQUIRE(placed.has_value());
         blocks.validate(blocks.unit_of(*placed, 0));
         now = placed->end;

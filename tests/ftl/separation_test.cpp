@@ -1,4 +1,7 @@
 /// ftl.separation: streams of data with frontiers of their own, for page_map, dftl and hftl.
+#include <algorithm>
+#include <array>
+
 #include <fmt/format.h>
 
 #include "ftl/blocks/cause_separation.h"
@@ -19,6 +22,29 @@ namespace {
 SsdConfig separated(const std::string& scheme, const std::string& separation, SsdConfig shape = tiny_config()) {
     shape.ftl.separation = separation;
     return *shape_for(scheme, shape);
+}
+
+/// Pages on flash, and of them those whose block holds mostly pages of another stream. The host gave page l the stream l % 4.
+struct StreamsOnFlash {
+    std::uint32_t pages = 0;
+    std::uint32_t strangers = 0;
+    bool all_tell = true;
+};
+StreamsOnFlash streams_on_flash(CutRig& rig) {
+    StreamsOnFlash out;
+    for (const BlockId block : ids<BlockId>(rig.geometry().blocks())) {
+        std::array<std::uint32_t, 4> of{};
+        for (std::uint32_t page = 0; page < rig.geometry().pages_per_block(); ++page) {
+            const auto known = rig.array().inspect_oob(rig.geometry().page_of(block, page));
+            if (known->state != CellState::programmed || !known->oob || known->oob->kind != PageKind::data) continue;
+            if (known->oob->stream.value() != known->oob->lpn.value() % 4) out.all_tell = false;
+            ++of[known->oob->lpn.value() % 4];
+        }
+        const std::uint32_t all = of[0] + of[1] + of[2] + of[3];
+        out.pages += all;
+        out.strangers += all - *std::ranges::max_element(of);
+    }
+    return out;
 }
 
 std::uint32_t open_blocks(CutRig& rig) {
@@ -45,7 +71,7 @@ TEST_CASE("hot and cold pages kept apart are written with less amplification und
                    point->collections);
         CAPTURE(scheme, policy.name);
         CHECK(point->is_sound);
-        if (policy.streams == 1) continue;
+        if (policy.streams == 1 || policy.name == "host") continue; // the load names no streams
         // With dftl what two streams of map updates cost takes back what `cause` saves of the copies.
         const bool gains = scheme != "dftl" || policy.name != "cause";
         CHECK(point->all < mixed->all * (gains ? 1 : 1.03));
@@ -56,26 +82,84 @@ TEST_CASE("hot and cold pages kept apart are written with less amplification und
 TEST_CASE("a page is hot when it was written twice and more than twice as often as the mean, and cools down", "[ftl][separation]") {
     FrequencySeparation policy{100};
     const auto hot = FrequencySeparation::hot, cold = FrequencySeparation::cold;
+    const auto stream_of = [&policy](std::uint32_t lpn) { return policy.stream_of_write(Lpn{lpn}, {}); };
     for (std::uint32_t l = 0; l < 99; ++l) {
-        CHECK(policy.stream_of_write(Lpn{l}) == cold);
+        CHECK(stream_of(l) == cold);
         policy.written(Lpn{l}); // a fill makes nothing hot
-        CHECK(policy.stream_of_write(Lpn{l}) == cold);
+        CHECK(stream_of(l) == cold);
     }
     policy.written(Lpn{5}); // the hundredth: 2 becomes 1, 1 becomes 0
-    CHECK(policy.stream_of_write(Lpn{5}) == cold);
+    CHECK(stream_of(5) == cold);
     for (int i = 0; i < 3; ++i) policy.written(Lpn{5});
-    CHECK(policy.stream_of_write(Lpn{5}) == hot);
-    CHECK(policy.stream_of_copy(Lpn{5}) == hot);
-    CHECK(policy.stream_of_copy(Lpn{6}) == cold);
+    CHECK(stream_of(5) == hot);
+    CHECK(policy.stream_of_copy(Lpn{5}, cold) == hot);
+    CHECK(policy.stream_of_copy(Lpn{6}, hot) == cold);
     for (std::uint32_t i = 0; i < 400; ++i) policy.written(Lpn{10 + i % 90});
-    CHECK(policy.stream_of_write(Lpn{5}) == cold);
+    CHECK(stream_of(5) == cold);
     for (int i = 0; i < 1000; ++i) policy.written(Lpn{0}); // saturates
-    CHECK(policy.stream_of_write(Lpn{0}) == hot);
+    CHECK(stream_of(0) == hot);
 }
 
 TEST_CASE("by cause the host and collections have a stream each", "[ftl][separation]") {
     const CauseSeparation policy;
-    CHECK(policy.stream_of_write(Lpn{3}) != policy.stream_of_copy(Lpn{3}));
+    CHECK(policy.stream_of_write(Lpn{3}, {}) != policy.stream_of_copy(Lpn{3}, StreamId{0}));
+}
+
+TEST_CASE("pages of one of the host's streams share blocks with few others, also when they are copied after a cut", "[ftl][separation][crash]") {
+    const std::string scheme = GENERATE("page_map", "dftl", "hftl");
+    const std::string separation = GENERATE("host", "none");
+    SsdConfig shape = tiny_config();
+    shape.nand.geometry.blocks_per_plane = 60;
+    shape.nand.geometry.pages_per_block = 16;
+    shape.ftl.reserved_permille = 400;
+    CutRig rig{separated(scheme, separation, shape)};
+    CAPTURE(scheme, separation);
+    Random random{5};
+    const auto write = [&](std::uint32_t unit) {
+        rig.now = rig.write(unit, 1, WriteDurability::volatile_ok, StreamId{static_cast<std::uint16_t>(unit % 4)});
+    };
+    for (std::uint32_t unit = 0; unit < rig.units(); ++unit) write(unit);
+    for (int c = 0; c < 4; ++c) {
+        const std::uint64_t copies = rig.ftl().counters().gc_page_copies;
+        SimTime from = rig.now;
+        for (std::uint32_t i = 0; i < 2 * rig.units(); ++i) {
+            if (i % 40 == 0) {
+                rig.settle();
+                from = rig.now;
+            }
+            write(static_cast<std::uint32_t>(random.below(rig.units())));
+        }
+        REQUIRE(rig.ftl().counters().gc_page_copies > copies);
+        const StreamsOnFlash seen = streams_on_flash(rig);
+        CHECK(seen.all_tell == (separation == "host"));
+        CHECK((seen.strangers * 5 < seen.pages) == (separation == "host"));
+        rig.cut(rig.random_moment(random, from), random.next());
+    }
+    rig.check_all();
+}
+
+TEST_CASE("a drive has as many streams of the host as it is asked for, and places others with stream 0", "[ftl][separation]") {
+    const SeparationPolicyEntry& entry = *find_named(separation_policies(), "host");
+    OptionSet set;
+    CHECK(entry.streams_of(set) == entry.streams);
+    set.put(*entry.asked, 100);
+    CHECK(entry.streams_of(set) == 100);
+    const auto policy = entry.make(set, 0);
+    CHECK(policy->stream_of_write(Lpn{1}, {Cause::user, no_event, StreamId{99}}) == StreamId{99});
+    CHECK(policy->stream_of_write(Lpn{1}, {Cause::user, no_event, StreamId{100}}) == no_stream);
+    CHECK(policy->stream_of_copy(Lpn{1}, StreamId{99}) == StreamId{99});
+    SsdConfig config = tiny_config();
+    config.ftl.scheme = "page_map";
+    config.ftl.separation = "host";
+    config.nand.geometry.planes_per_die = 1;
+    config.nand.geometry.blocks_per_plane = 400;
+    config.ftl.options = set;
+    CutRig rig{config};
+    for (std::uint16_t stream = 0; stream < 100; ++stream) rig.now = rig.write(stream, 1, WriteDurability::volatile_ok, StreamId{stream});
+    CHECK(open_blocks(rig) == 100 * rig.geometry().dies());
+    rig.remount_clean();
+    CHECK(open_blocks(rig) == 100 * rig.geometry().dies());
+    rig.check_all();
 }
 
 TEST_CASE("a cut with several superblocks open, and a clean mount that goes on in them, keep every page", "[ftl][separation][crash]") {
@@ -126,7 +210,7 @@ TEST_CASE("ftl.separation is refused where it does nothing, where nobody knows i
         CHECK(refusal(config).empty() == separates);
         if (!separates) CHECK(refusal(config).find("ftl.separation is cause: " + scheme) == 0);
         config.ftl.separation = "best";
-        if (separates) CHECK(refusal(config).find("there are: none, frequency, cause") != std::string::npos);
+        if (separates) CHECK(refusal(config).find("there are: none, frequency, cause, host") != std::string::npos);
         if (!separates) continue;
         // The smallest drive that the scheme takes at all has no blocks for another open superblock.
         config = tiny_config();

@@ -161,7 +161,7 @@ TEST_CASE("every cut of erases that change the mode, with every outcome, leaves 
     CHECK((seen[1][0] || seen[1][1]));
 }
 
-TEST_CASE("an image keeps the modes of its blocks, and one of version 3 becomes version 4 with the first block in another mode", "[nand][modes]") {
+TEST_CASE("an image keeps the modes of its blocks, and one of version 3 becomes version 5 with the first block in another mode", "[nand][modes]") {
     const TemporaryDirectory directory;
     const auto path = directory / "nand.img";
     const NandConfig config = with_slc();
@@ -184,7 +184,7 @@ TEST_CASE("an image keeps the modes of its blocks, and one of version 3 becomes 
         REQUIRE(array.erase(BlockId{2}, {at(0), {}}));
         CHECK(version() == 3);
         REQUIRE(array.erase_as(BlockId{3}, CellType::slc, {at(0), {}}));
-        CHECK(version() == 4);
+        CHECK(version() == 5);
     }
     auto store = ImagePageStore::open(path, geometry);
     REQUIRE(store);

@@ -83,12 +83,12 @@ TEST_CASE("a new image's header, records and data lie where nand/FORMAT.md says"
     }
     // Header, 16 blocks x 16, 128 pages x 32, data, generation, 16 blocks x 16 twice.
     CHECK(std::filesystem::file_size(path) == 4096 + 4096 + 4096 + 128 * 4096 + 4096 + 2 * 4096);
-    CHECK(bytes_at(path, 0, 16) == of({'F', 'L', 'N', 'A', 'N', 'D', 0x0d, 0x0a, 4, 0, 0, 0, 0, 0x10, 0, 0}));
+    CHECK(bytes_at(path, 0, 16) == of({'F', 'L', 'N', 'A', 'N', 'D', 0x0d, 0x0a, 5, 0, 0, 0, 0, 0x10, 0, 0}));
     CHECK(bytes_at(path, 16, 16) == of({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}));
     CHECK(bytes_at(path, 32, 36) ==
           of({2, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 4, 0, 0, 0, 8, 0, 0, 0, 0, 0x10, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0}));
     CHECK(bytes_at(path, 68, 4092 - 68) == std::vector<std::byte>(4092 - 68));
-    CHECK(bytes_at(path, 4092, 4) == of({0x70, 0x9d, 0x60, 0xf8}));
+    CHECK(bytes_at(path, 4092, 4) == of({0xd3, 0x79, 0xa9, 0x77}));
     CHECK(bytes_at(path, 4096 + 16, 16) == of({4, 3, 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0xa6, 0x14, 0xfb, 0x57}));
     CHECK(bytes_at(path, 8192 + 3 * 32, 9) == of({2, 0x28, 0xa2, 0x81, 0xd4, 0xc3, 0xb2, 0xa1, 0x77}));
     CHECK(bytes_at(path, 12288 + 3 * 4096, 2) == of({0x55, 0x55}));
@@ -146,9 +146,32 @@ TEST_CASE("an image of a newer version says so", "[nand]") {
     REQUIRE(ImagePageStore::create(path, *Geometry::make(small), counting_uuid()));
     std::fstream file{path, std::ios::binary | std::ios::in | std::ios::out};
     file.seekp(8);
-    file.put(5);
+    file.put(6);
     file.close();
     CHECK(failure(path) == ImageErrorKind::newer_version);
+}
+
+TEST_CASE("an image of the version without streams is read, and becomes a newer one with the first page that has a stream", "[nand]") {
+    const TemporaryDirectory directory;
+    const auto path = directory / "nand.img";
+    const auto geometry = *Geometry::make(small);
+    REQUIRE(ImagePageStore::create(path, geometry, counting_uuid()));
+    std::array<std::byte, ImageHeader::encoded_size> raw{};
+    ImageHeader{.uuid = counting_uuid(), .geometry = small, .version = 4}.encode(raw);
+    std::fstream{path, std::ios::binary | std::ios::in | std::ios::out}.write(reinterpret_cast<const char*>(raw.data()), raw.size());
+    const PageOob without{Lpn{1}, WriteSequence{2}, PageKind::data, 3}, with{Lpn{1}, WriteSequence{3}, PageKind::data, 3, StreamId{7}};
+    {
+        const auto store = ImagePageStore::open(path, geometry);
+        REQUIRE(store);
+        REQUIRE((*store)->write_programmed(Ppn{0}, without, 0));
+        CHECK(bytes_at(path, 8, 1) == of({4}));
+        REQUIRE((*store)->write_programmed(Ppn{1}, with, 0));
+        CHECK(bytes_at(path, 8, 1) == of({5}));
+    }
+    const auto store = ImagePageStore::open(path, geometry);
+    REQUIRE(store);
+    CHECK((*store)->read_oob(Ppn{0})->oob == without);
+    CHECK((*store)->read_oob(Ppn{1})->oob == with);
 }
 
 TEST_CASE("an image of the version without checksums in page records says so", "[nand]") {

@@ -164,6 +164,6 @@ TEST_CASE("an image of the version without evidence is read as it is, and upgrad
         CHECK((*store)->keeps_evidence());
     }
     CHECK(std::filesystem::file_size(path) == layout.total_bytes);
-    CHECK(version_of(path) == 4);
+    CHECK(version_of(path) == 5);
     CHECK(ImagePageStore::open(path, geometry));
 }

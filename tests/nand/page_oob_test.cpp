@@ -22,7 +22,7 @@ TEST_CASE("the OOB's bytes are those of nand/FORMAT.md", "[nand]") {
         0x04, 0x03, 0x02, 0x01,                         // LPN
         0xd4, 0xc3, 0xb2, 0xa1,                         // the scheme's word
         0x02, 0x00,                                     // kind: translation
-        0x00, 0x00,                                     // reserved
+        0x00, 0x00,                                     // stream 0
         0xc7, 0x2b, 0x52, 0xa0,                         // CRC-32C of the 20 bytes before, seed 0x464c4f42
     };
     const Encoded bytes = encoded(oob);
@@ -30,6 +30,14 @@ TEST_CASE("the OOB's bytes are those of nand/FORMAT.md", "[nand]") {
         CAPTURE(i);
         CHECK(std::to_integer<std::uint8_t>(bytes[i]) == expected[i]);
     }
+    CHECK(PageOob::decode(bytes) == oob);
+}
+
+TEST_CASE("an OOB has its stream behind the kind", "[nand]") {
+    const PageOob oob{Lpn{1}, WriteSequence{2}, PageKind::data, 3, StreamId{0x1234}};
+    const Encoded bytes = encoded(oob);
+    CHECK(bytes[18] == std::byte{0x34});
+    CHECK(bytes[19] == std::byte{0x12});
     CHECK(PageOob::decode(bytes) == oob);
 }
 

@@ -44,11 +44,12 @@ public:
     bool last_was_clean = false;
 
     /// Returns the completion; the model remembers when the request came and when it was answered.
-    SimTime write(std::uint32_t unit, std::uint32_t count, WriteDurability durability = WriteDurability::volatile_ok) {
-        return write_sectors(sector(unit), sectors_of(count), durability);
+    SimTime write(std::uint32_t unit, std::uint32_t count, WriteDurability durability = WriteDurability::volatile_ok, StreamId stream = no_stream) {
+        return write_sectors(sector(unit), sectors_of(count), durability, stream);
     }
-    SimTime write_sectors(Sector first, std::uint32_t sectors, WriteDurability durability = WriteDurability::volatile_ok) {
-        const auto done = ssd().write(first, sectors, model_->stamp(first, sectors), durability, now);
+    SimTime write_sectors(Sector first, std::uint32_t sectors, WriteDurability durability = WriteDurability::volatile_ok,
+                          StreamId stream = no_stream) {
+        const auto done = ssd().write(first, sectors, model_->stamp(first, sectors), durability, {now, stream});
         if (!done) FAIL("write failed: " << describe(done.error()));
         model_->wrote(first, sectors, now, *done, durability);
         return *done;

@@ -63,7 +63,8 @@ const std::array common_keys{
               FIELD(ssd.ftl.reserved_permille)},
     ConfigKey{"ftl.victim", text, mount, 0, 0, "", victim_help, FIELD(ssd.ftl.victim)},
     ConfigKey{"ftl.separation", text, mkfs, 0, 0, "",
-              "page_map, dftl, tpftl, hftl: which pages share superblocks: none, frequency (hot and cold) or cause (host and collections).",
+              "page_map, dftl, tpftl, hftl: which pages share superblocks: none, frequency (hot and cold), cause (host and collections) or host "
+              "(its streams).",
               FIELD(ssd.ftl.separation)},
     ConfigKey{"ftl.wear_threshold", integer, mount, 0, 1'000'000'000, "",
               "Erases by which a block may lag behind its die's mean before its data are moved, and an eighth of the mean at least, which is what "
