@@ -17,6 +17,7 @@ public:
 
     [[nodiscard]] std::string_view name() const override { return below_.name(); }
     [[nodiscard]] bool durable_when_answered() const override { return below_.durable_when_answered(); }
+    [[nodiscard]] std::uint32_t pages_a_line() const override { return below_.pages_a_line(); }
     [[nodiscard]] FtlCounters counters() const override { return below_.counters(); }
     [[nodiscard]] const Ftl& undecorated() const override { return below_.undecorated(); }
     [[nodiscard]] FtlSpace space() const override { return below_.space(); }
@@ -35,6 +36,9 @@ protected:
     }
     FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) override {
         return below_.write(first, pages, from, io);
+    }
+    FtlResult<SimTime> do_write_each(std::span<const Lpn> pages, std::span<const std::byte> from, const Io& io) override {
+        return below_.write_each(pages, from, io);
     }
     FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, const Io& io) override { return below_.trim(first, pages, io); }
     FtlResult<SimTime> do_flush(const Io& io) override { return below_.flush(io); }

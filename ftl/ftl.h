@@ -10,6 +10,7 @@
 /// Power cut  recover() brings the mapping back from flash and PRAM; it is idempotent and may itself be cut.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <expected>
 #include <span>
@@ -101,6 +102,8 @@ public:
     /// True: each write and each trim is durable at the time it returned, without a flush().
     /// False: a write and a trim are promised only once a flush() that was called after they were answered has ended.
     [[nodiscard]] virtual bool durable_when_answered() const { return false; }
+    /// Pages, which need not follow each other, that one call of write_each() programs at once: a word line of a die. 1: it does not matter.
+    [[nodiscard]] virtual std::uint32_t pages_a_line() const { return 1; }
     /// Since this object was made; never decreasing.
     [[nodiscard]] virtual FtlCounters counters() const = 0;
     /// The scheme itself, where this is a decorator around it: whose counters its entry reads.
@@ -154,6 +157,12 @@ public:
         check_run(first, pages);
         check_buffer(from.size(), pages);
         return do_write(first, pages, from, io);
+    }
+    /// write() of pages that need not follow each other, each once; `from` has them in the order of the list.
+    [[nodiscard]] FtlResult<SimTime> write_each(std::span<const Lpn> pages, std::span<const std::byte> from, const Io& io) {
+        for (const Lpn lpn : pages) check_run(lpn, 1);
+        check_buffer(from.size(), static_cast<std::uint32_t>(pages.size()));
+        return do_write_each(pages, from, io);
     }
     /// At least one page. From its return on the pages are not mapped and read zeros. When that is durable: durable_when_answered().
     /// A cut before brings back pages that were mapped, each for itself; a page that was trimmed and flushed stays so (C4).
@@ -213,6 +222,16 @@ private:
     [[nodiscard]] virtual FtlResult<SimTime> do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to,
                                                           const Io& io) = 0;
     [[nodiscard]] virtual FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) = 0;
+    /// Where it does not matter: one after the other.
+    [[nodiscard]] virtual FtlResult<SimTime> do_write_each(std::span<const Lpn> pages, std::span<const std::byte> from, const Io& io) {
+        SimTime done = io.when;
+        for (std::size_t i = 0, bytes = shape_.logical_page_bytes; i < pages.size(); ++i) {
+            const auto one = do_write(pages[i], 1, from.empty() ? from : from.subspan(i * bytes, bytes), io);
+            if (!one) return one;
+            done = std::max(done, *one);
+        }
+        return done;
+    }
     [[nodiscard]] virtual FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, const Io& io) = 0;
     [[nodiscard]] virtual FtlResult<SimTime> do_flush(const Io& io) = 0;
     [[nodiscard]] virtual SimTime do_idle(SimTime now) = 0;

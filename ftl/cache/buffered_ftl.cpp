@@ -117,7 +117,7 @@ FtlResult<SimTime> BufferedFtl::do_write(Lpn first, std::uint32_t pages, std::sp
             const auto slot = *buffer_.least_recently_used();
             if (const std::uint32_t lpn = buffer_.lpn_of(slot).value(); lpn >= first.value() && lpn - first.value() < pages)
                 buffer_.used(slot);
-            else if (const auto gone = evict(io); !gone)
+            else if (const auto gone = evict(1, io); !gone)
                 return gone;
         }
         const auto written = write_through(first, pages, from, io);
@@ -156,11 +156,9 @@ FtlResult<SimTime> BufferedFtl::put(Lpn lpn, std::span<const std::byte> from, co
         buffer_.rewritten(*slot);
         ++counted_.write_hits;
     } else {
-        if (buffer_.is_full()) {
-            const auto freed = evict(io);
-            if (!freed) return freed;
-            ready = std::max(ready, *freed);
-        }
+        const auto freed = make_room(io);
+        if (!freed) return freed;
+        ready = std::max(ready, *freed);
         slot = buffer_.insert(lpn);
         ++counted_.write_misses;
         if (ghost_) ghost_->missed_write(lpn);
@@ -206,21 +204,55 @@ void BufferedFtl::leave(WriteBuffer::Slot slot, SimTime gone) {
     buffer_.remove(slot);
 }
 
-FtlResult<SimTime> BufferedFtl::evict(const Io& io) {
-    const WriteBuffer::Slot slot = *buffer_.least_recently_used();
-    const auto written =
-        below().write(buffer_.lpn_of(slot), 1, data_of(slot), io.at(std::max(io.when, buffer_.ready(slot))).with_data_of(buffer_.written_by(slot)));
+FtlResult<SimTime> BufferedFtl::make_room(const Io& io) {
+    if (buffer_.is_full()) {
+        const std::uint32_t before = buffer_.size();
+        const auto gone = evict(below().pages_a_line(), io);
+        if (!gone) return gone;
+        freed_ = before - buffer_.size();
+        freed_at_ = *gone;
+    }
+    if (freed_ == 0) return io.when;
+    --freed_;
+    return freed_at_;
+}
+
+void BufferedFtl::take(WriteBuffer::Slot slot, SimTime& ready) {
+    leaving_.push_back(slot);
+    ready = std::max(ready, buffer_.ready(slot));
+    pages_.push_back(buffer_.lpn_of(slot));
+    const auto data = data_of(slot);
+    run_.insert(run_.end(), data.begin(), data.end());
+}
+
+FtlResult<SimTime> BufferedFtl::write_taken(const Io& io) {
+    const auto pages = static_cast<std::uint32_t>(pages_.size());
+    ensure(run_.empty() || run_.size() == std::size_t{pages} * logical_page_bytes(), "a run has all its pages' data or none");
+    const bool is_run = pages_.back().value() - pages_.front().value() == pages - 1 && std::ranges::is_sorted(pages_);
+    const auto written = is_run ? below().write(pages_.front(), pages, run_, io) : below().write_each(pages_, run_, io);
     if (!written) return written;
-    if (ghost_) ghost_->evicted(buffer_.lpn_of(slot));
-    leave(slot, *written);
-    ++counted_.evicted_pages;
+    for (const WriteBuffer::Slot slot : leaving_) leave(slot, *written);
+    return written;
+}
+
+FtlResult<SimTime> BufferedFtl::evict(std::uint32_t most, const Io& io) {
+    auto slot = buffer_.least_recently_used();
+    const Origin by = buffer_.written_by(*slot);
+    SimTime ready = io.when;
+    begin_taking();
+    for (; slot && leaving_.size() < most && goes_with(*slot, by); slot = buffer_.used_next(*slot)) take(*slot, ready);
+    const auto written = write_taken(io.at(ready).with_data_of(by));
+    if (!written) return written;
+    for (const Lpn lpn : pages_)
+        if (ghost_) ghost_->evicted(lpn);
+    counted_.evicted_pages += pages_.size();
     return written;
 }
 
 FtlResult<SimTime> BufferedFtl::set_capacity(std::uint32_t pages, SimTime now) {
     SimTime done = now;
     while (buffer_.size() > pages) {
-        const auto written = evict({now, {}});
+        const auto written = evict(std::min(below().pages_a_line(), buffer_.size() - pages), {now, {}});
         if (!written) return written;
         done = std::max(done, *written);
     }
@@ -281,31 +313,23 @@ FtlResult<SimTime> BufferedFtl::do_shut_down(SimTime now) {
     return below().shut_down(down.value_or(now));
 }
 
-/// In the order of writing; consecutive pages of one stream and queue that were written one after the other go down together.
+/// In the order of writing; consecutive pages of one stream and queue that were written one after the other go down together, any pages where the
+/// scheme fills word lines with them.
 FtlResult<SimTime> BufferedFtl::destage(const Io& io) {
-    const std::size_t bytes = logical_page_bytes();
     SimTime done = io.when;
+    const bool any = below().pages_a_line() > 1;
     while (const auto oldest = buffer_.first_written()) {
-        const Lpn first = buffer_.lpn_of(*oldest);
+        const Origin by = buffer_.written_by(*oldest);
         SimTime ready = io.when;
-        const Origin& by = buffer_.written_by(*oldest);
-        leaving_.clear();
-        run_.clear();
-        for (auto slot = oldest; slot && leaving_.size() < longest_run; slot = buffer_.written_next(*slot)) {
-            if (buffer_.lpn_of(*slot) != after(first, static_cast<std::uint32_t>(leaving_.size()))) break;
-            if (buffer_.written_by(*slot).stream != by.stream || buffer_.written_by(*slot).queue != by.queue) break;
-            leaving_.push_back(*slot);
-            ready = std::max(ready, buffer_.ready(*slot));
-            const auto data = data_of(*slot);
-            run_.insert(run_.end(), data.begin(), data.end());
+        begin_taking();
+        for (auto slot = oldest; slot && leaving_.size() < longest_run && goes_with(*slot, by); slot = buffer_.written_next(*slot)) {
+            if (!any && !pages_.empty() && buffer_.lpn_of(*slot) != after(pages_.back(), 1)) break;
+            take(*slot, ready);
         }
-        const auto pages = static_cast<std::uint32_t>(leaving_.size());
-        ensure(run_.empty() || run_.size() == pages * bytes, "a run has all its pages' data or none");
-        const auto written = below().write(first, pages, run_, io.at(ready).with_data_of(by));
+        const auto written = write_taken(io.at(ready).with_data_of(by));
         if (!written) return written;
         done = std::max(done, *written);
-        for (const WriteBuffer::Slot slot : leaving_) leave(slot, *written);
-        counted_.flushed_pages += pages;
+        counted_.flushed_pages += pages_.size();
     }
     return done;
 }

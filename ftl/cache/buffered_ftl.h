@@ -1,7 +1,8 @@
 /// A translation layer with a write buffer in front: the drive's DRAM between splitter and scheme.
 ///
 /// Idea       A write is done when its page has a slot. A full buffer programs its least recently used page first, and the newcomer waits for that
-///            slot. Reads that hit are served from DRAM and take nothing from the flash.
+///            slot. Where the scheme programs several pages at once (nand.one_shot), so many go together, and the next newcomers find slots.
+///            Reads that hit are served from DRAM and take nothing from the flash.
 /// Invariant  What read() gives is the newest version, here or below. A page leaves the buffer only when the scheme has taken it, or when something
 ///            newer (FUA, trim) made it worthless. B1..B3 of write_buffer.h.
 /// Cost       One lookup a page. Runs of consecutive pages are destaged by one call.
@@ -65,7 +66,21 @@ private:
     std::vector<CheckProblem> do_check() override;
 
     [[nodiscard]] FtlResult<SimTime> put(Lpn lpn, std::span<const std::byte> from, const Io& io);
-    [[nodiscard]] FtlResult<SimTime> evict(const Io& io);
+    /// The least recently used pages of one stream and queue, at most so many.
+    [[nodiscard]] FtlResult<SimTime> evict(std::uint32_t most, const Io& io);
+    /// A slot for a new page; when it is free.
+    [[nodiscard]] FtlResult<SimTime> make_room(const Io& io);
+    void begin_taking() {
+        leaving_.clear();
+        pages_.clear();
+        run_.clear();
+    }
+    void take(WriteBuffer::Slot slot, SimTime& ready);
+    [[nodiscard]] bool goes_with(WriteBuffer::Slot slot, const Origin& by) const {
+        return buffer_.written_by(slot).stream == by.stream && buffer_.written_by(slot).queue == by.queue;
+    }
+    /// What was taken goes to the scheme and leaves.
+    [[nodiscard]] FtlResult<SimTime> write_taken(const Io& io);
     void miss_reads(Lpn first, std::uint32_t pages);
     [[nodiscard]] FtlResult<SimTime> destage(const Io& io);
     void drop(Lpn first, std::uint32_t pages, SimTime gone);
@@ -89,7 +104,10 @@ private:
     WriteBufferCounters counted_;
     GhostBuffer* ghost_ = nullptr;
     ReuseCurve* curve_ = nullptr;
-    std::vector<std::byte> run_; ///< data of consecutive pages on their way down
+    std::uint32_t freed_ = 0;      ///< slots of the last eviction that no newcomer has
+    SimTime freed_at_ = sim_start; ///< its pages are programmed then
+    std::vector<std::byte> run_;   ///< data of pages on their way down
+    std::vector<Lpn> pages_;
     std::vector<WriteBuffer::Slot> leaving_;
 };
 

@@ -52,8 +52,8 @@ void WriteBuffer::remove(Slot slot) {
     free_.push_back(slot);
 }
 
-std::optional<WriteBuffer::Slot> WriteBuffer::written_next(Slot slot) const {
-    const Slot next = slots_[slot].links[by_writing].next;
+std::optional<WriteBuffer::Slot> WriteBuffer::next(Order order, Slot slot) const {
+    const Slot next = slots_[slot].links[order].next;
     return next == none ? std::nullopt : std::optional{next};
 }
 

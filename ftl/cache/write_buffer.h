@@ -51,7 +51,9 @@ public:
     [[nodiscard]] std::optional<Slot> least_recently_used() const { return front(by_use); }
     [[nodiscard]] std::optional<Slot> first_written() const { return front(by_writing); }
     /// The slot written after this one.
-    [[nodiscard]] std::optional<Slot> written_next(Slot slot) const;
+    [[nodiscard]] std::optional<Slot> written_next(Slot slot) const { return next(by_writing, slot); }
+    /// The slot used after this one.
+    [[nodiscard]] std::optional<Slot> used_next(Slot slot) const { return next(by_use, slot); }
 
     /// The page's bytes; empty as long as nobody has written any.
     [[nodiscard]] std::span<std::byte> data(Slot slot);
@@ -77,6 +79,7 @@ private:
     [[nodiscard]] std::optional<Slot> front(Order order) const {
         return heads_[order].next == none ? std::nullopt : std::optional{heads_[order].next};
     }
+    [[nodiscard]] std::optional<Slot> next(Order order, Slot slot) const;
     void append(Order order, Slot slot);
     void unlink(Order order, Slot slot);
 

@@ -35,6 +35,8 @@ namespace flashlab {
 template <class Entries>
 class DemandTable final : public JournaledTable, public MappingSpace {
 public:
+    static constexpr bool takes_pages_apart = false;
+
     template <class... OfEntries>
     DemandTable(const TableParts& parts, const PageJournalConfig& journal, const CachedEntries& cached, const OfEntries&... of_entries)
         : JournaledTable{parts, journal}, pages_{parts_, counted_}, entries_{cached, pages_.entries_per_page(), pages_.count(), of_entries...},

@@ -18,6 +18,8 @@ namespace flashlab {
 
 class DramTable final : public JournaledTable {
 public:
+    static constexpr bool takes_pages_apart = true;
+
     DramTable(const TableParts& parts, const PageJournalConfig& journal) : JournaledTable{parts, journal}, map_(parts.logical_pages) {}
 
     [[nodiscard]] std::optional<UnitId> current(Lpn lpn) const { return map_entry::unit(map_[lpn.value()]); }

@@ -30,6 +30,7 @@ public:
     std::string_view name() const override { return name_; }
     bool durable_when_answered() const override { return Table::durable_when_answered; }
     MappingSpace* mapping_space() override { return table_.mapping_space(); }
+    std::uint32_t pages_a_line() const override { return Table::takes_pages_apart ? blocks_.units_a_line() : 1; }
     FtlCounters counters() const override {
         FtlCounters all = counters_;
         blocks_.count_into(all);
@@ -56,15 +57,22 @@ private:
         return reader_.read_part(lpn, table_.current(lpn), offset, bytes, to, io.at(*looked_up));
     }
     FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) override {
-        if (blocks_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, io.when});
-        if (const auto begun = table_.begin_write(first, io); !begun) return std::unexpected(begun.error());
+        return write_pages({first, pages, from}, io);
+    }
+    FtlResult<SimTime> do_write_each(std::span<const Lpn> pages, std::span<const std::byte> from, const Io& io) override {
+        if constexpr (!Table::takes_pages_apart) return Ftl::do_write_each(pages, from, io);
+        return write_pages({pages.front(), static_cast<std::uint32_t>(pages.size()), from, pages}, io);
+    }
+    [[nodiscard]] FtlResult<SimTime> write_pages(const PagesToWrite& what, const Io& io) {
+        if (blocks_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, what.first, io.when});
+        if (const auto begun = table_.begin_write(what.first, io); !begun) return std::unexpected(begun.error());
         const auto written = write_rows(
-            blocks_, {first, pages, from}, io, [&](Lpn lpn, std::uint32_t row, SimTime at) { return table_.before_row(lpn, row, io.at(at)); },
+            blocks_, what, io, [&](Lpn lpn, std::uint32_t row, SimTime at) { return table_.before_row(lpn, row, io.at(at)); },
             [this](Lpn lpn) { return table_.current(lpn); },
             [this](Lpn lpn, UnitId unit, const OpenColumn& column, SimTime end) { table_.adopt(lpn, unit, column, end); },
             [&](std::uint32_t placed, SimTime at) { return table_.after_row(placed, io.at(at)); });
         if (!written) return written;
-        counters_.host_pages_written += pages;
+        counters_.host_pages_written += what.pages;
         table_.answered(*written);
         return *written;
     }

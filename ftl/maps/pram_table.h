@@ -21,7 +21,7 @@ namespace flashlab {
 
 class PramTable {
 public:
-    static constexpr bool durable_when_answered = true;
+    static constexpr bool durable_when_answered = true, takes_pages_apart = true;
 
     PramTable(const TableParts& parts, Pram& pram, const HftlLayout& layout);
     PramTable(const PramTable&) = delete;

@@ -26,6 +26,7 @@ struct Noting : Ftl {
     Noting() : Ftl{{512, 100, 10}} {}
     std::string_view name() const override { return "noting"; }
     bool durable_when_answered() const override { return true; }
+    std::uint32_t pages_a_line() const override { return 6; }
     FtlCounters counters() const override { return {.host_pages_read = 17}; }
     FtlSpace space() const override { return {.free_blocks = 3}; }
     MappingSpace* mapping_space() override { return &maps; }
@@ -44,6 +45,7 @@ private:
     FtlResult<SimTime> do_read(Lpn, std::uint32_t, std::span<std::byte>, const Io&) override { return note("read", 2); }
     FtlResult<SimTime> do_read_part(Lpn, std::uint32_t, std::uint32_t, std::span<std::byte>, const Io&) override { return note("read_part", 3); }
     FtlResult<SimTime> do_write(Lpn, std::uint32_t, std::span<const std::byte>, const Io&) override { return note("write", 4); }
+    FtlResult<SimTime> do_write_each(std::span<const Lpn>, std::span<const std::byte>, const Io&) override { return note("write_each", 10); }
     FtlResult<SimTime> do_trim(Lpn, std::uint32_t, const Io&) override { return note("trim", 5); }
     FtlResult<SimTime> do_flush(const Io&) override { return note("flush", 6); }
     SimTime do_idle(SimTime) override { return *note("idle", 7); }
@@ -73,6 +75,8 @@ TEST_CASE("a forwarding translation layer passes every call on and every answer 
     CHECK(ftl.read(Lpn{1}, 1, {}, {sim_start, origin}) == at(2));
     CHECK(ftl.read_part(Lpn{1}, 0, 4, {}, {sim_start, origin}) == at(3));
     CHECK(ftl.write(Lpn{1}, 1, {}, {sim_start, origin}) == at(4));
+    CHECK(ftl.pages_a_line() == 6);
+    CHECK(ftl.write_each(std::array{Lpn{1}, Lpn{7}}, {}, {sim_start, origin}) == at(10));
     CHECK(ftl.trim(Lpn{1}, 1, {sim_start, origin}) == at(5));
     CHECK(ftl.flush({sim_start, origin}) == at(6));
     CHECK(ftl.idle(sim_start) == at(7));
@@ -80,8 +84,8 @@ TEST_CASE("a forwarding translation layer passes every call on and every answer 
     CHECK(ftl.is_mapped(Lpn{1}));
     CHECK(ftl.check().front().invariant == "X");
     CHECK(ftl.shut_down(sim_start) == at(9));
-    CHECK(below.calls ==
-          std::vector<std::string>{"recover", "read", "read_part", "write", "trim", "flush", "idle", "relocate", "is_mapped", "shut_down"});
+    CHECK(below.calls == std::vector<std::string>{"recover", "read", "read_part", "write", "write_each", "trim", "flush", "idle", "relocate",
+                                                  "is_mapped", "shut_down"});
 }
 
 TEST_CASE("a decorator of a translation layer that runs already runs, too, and one of a new one does not", "[ftl][contract]") {

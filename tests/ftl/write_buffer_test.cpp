@@ -82,6 +82,39 @@ TEST_CASE("a flush programs in the order of writing", "[ssd][buffer]") {
     CHECK(order[2].second == 6);
 }
 
+TEST_CASE("a full buffer fills a word line with its least recently used pages, and newcomers wait for the line", "[ssd][buffer][one-shot]") {
+    const std::string scheme = GENERATE("page_map", "hftl");
+    CAPTURE(scheme);
+    SsdConfig config = buffered(12);
+    config.ftl.scheme = scheme;
+    config.nand.geometry.cell = CellType::tlc;
+    config.nand.geometry.pages_per_block = 12;
+    config.nand.options.one_shot = true;
+    CutRig rig{config};
+    const NandCounters& flash = rig.array().counters();
+    const std::uint64_t at_mount = rig.programs();
+    const auto programs = [&] { return rig.programs() - at_mount; };
+    std::uint32_t unit = 0;
+    const auto write = [&] { return rig.write(7 * unit++ % rig.units(), 1); }; // no two neighbours
+    REQUIRE(rig.units() % 7 != 0);
+    for (int i = 0; i < 12; ++i) rig.now = std::max(rig.now, write());
+    CHECK(programs() == 0);
+    const SimTime start = rig.now;
+    for (int i = 0; i < 6; ++i)
+        CHECK(write() - start >= config.nand.timing.page_program); // the line's slots, and none is free before the line is there
+    CHECK(programs() == 6);
+    CHECK(flash.multi_plane_programs == 1);
+    CHECK(flash.programs_along == 4);
+    rig.now = write();
+    CHECK(programs() == 12);
+    rig.now = rig.flush();
+    CHECK(programs() == 6 + 13);
+    CHECK(flash.programs_along >= 3 * 4);
+    rig.check_all();
+    rig.kill();
+    rig.check_all();
+}
+
 TEST_CASE("a FUA write drops the older buffered version and is programmed when it is answered", "[ssd][buffer]") {
     CutRig rig{buffered(4)};
     rig.now = rig.write(7, 1);
