@@ -52,6 +52,9 @@ struct HostRequestEvent {
     bool fua = false;
     bool failed = false;
     std::uint32_t piece = 0; ///< number of a piece of a trace's request that a replay splits: 1, 2 ...; 0: whole
+    QueueId queue = first_queue;
+    Duration waited{0};                                                              ///< in its queue, before `arrival`
+    [[nodiscard]] Duration latency() const { return completion - arrival + waited; } ///< as the host sees it
 };
 
 /// A host request failed because the flash does not give back data that the request needs. Writes and trims, too, read the rest of a page.

@@ -4,7 +4,7 @@
 ///            HostIo; the drive numbers the request and makes an Io of it. A page that waits in a buffer keeps its Origin: its stream and its queue
 ///            go with it, whoever pushes it out.
 /// Invariant  An operation that another cause makes necessary is as() of the request that met it: same parent, own cause, no data on the link.
-/// Cost       Passed by reference: a call that hands it on copies nothing. A HostIo fits two registers.
+/// Cost       Io is passed by reference: a call that hands it on copies nothing. A HostIo is three words, by value.
 /// Power cut  Belongs to the call.
 #pragma once
 
@@ -60,12 +60,13 @@ struct Io {
 /// A request at the drive's link. A time alone is one of queue 0 and stream 0.
 struct HostIo {
     // NOLINTNEXTLINE(google-explicit-constructor): a mount and most tools have one queue and one stream
-    HostIo(SimTime when_, StreamId stream_ = no_stream, QueueId queue_ = first_queue, std::uint32_t piece_ = 0)
-        : when{when_}, stream{stream_}, queue{queue_}, piece{piece_} {}
+    HostIo(SimTime when_, StreamId stream_ = no_stream, QueueId queue_ = first_queue, std::uint32_t piece_ = 0, Duration waited_ = Duration{0})
+        : when{when_}, stream{stream_}, queue{queue_}, piece{piece_}, waited{waited_} {}
     SimTime when;
     StreamId stream;
     QueueId queue;
     std::uint32_t piece; ///< number of a piece of a trace's request that a replay splits: 1, 2 ...; 0: whole
+    Duration waited;     ///< in its queue, before `when`
 };
 
 } // namespace flashlab

@@ -87,7 +87,7 @@ bool Ssd::in_range(Sector first, std::uint64_t sectors) const {
 
 /// Every request begins here: it gets its number.
 HostRequestEvent Ssd::arrived(HostOp op, Sector first, std::uint64_t sectors, const HostIo& host, bool fua) {
-    return {events_.next_id(), host.when, host.when, op, first, sectors, fua, false, host.piece};
+    return {events_.next_id(), host.when, host.when, op, first, sectors, fua, false, host.piece, host.queue, host.waited};
 }
 
 /// Every request ends here, well or badly: it is reported once.

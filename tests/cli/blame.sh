@@ -29,6 +29,8 @@ if [[ -n ${MUTANTS-} ]]; then
         small "$scheme" --ftl "$scheme" --rw randrw --rwmixread 40 --bs 6k --io-size 6M --iodepth 4 --precondition fill:60
     done
     small die --ftl page_map --set nand.independent_planes=0 --rw randrw --bs 4k --io-size 4M --iodepth 8 --precondition fill:60
+    small queues --ftl page_map --set host_link.slots=2 --set host_link.arbiter=round-robin --precondition fill:60 --queue rw=randread,iodepth=2 \
+        --queue rw=randrw,iodepth=8 --io-size 4M
     python3 "$here/blame_judge.py" mutants "${logs[@]}" || wrong "the views that blame"
     [[ $failures -eq 0 ]] || exit 1
     echo "ok: blame, broken on purpose"
@@ -49,7 +51,7 @@ for scheme in $SCHEMES; do
     negative=$(ask "$log" "SELECT count(*) FROM v_blame_part WHERE ns <= 0")
     [[ $negative -eq 0 ]] || wrong "$scheme: $negative parts are not positive"
     wide=$(ask "$log" "SELECT count(*) FROM v_blame_request WHERE queue_ns + host_link_ns + bus_ns + flash_ns + mapping_ns + pram_ns + chip_requests_ns + chip_collection_ns + chip_merge_ns
-        + chip_map_ns + chip_other_ns + bus_others_ns + collection_ns + order_ns + rest_ns <> dur_ns")
+        + chip_map_ns + chip_other_ns + bus_others_ns + collection_ns + order_ns + rest_ns + submission_queue_ns <> dur_ns")
     [[ $wide -eq 0 ]] || wrong "$scheme: $wide rows of v_blame_request do not add up"
     shares=$(ask "$log" "SELECT round(sum(share), 4), round(coalesce(max(share) FILTER (WHERE what = 'rest'), 0) * 100, 2), max(what) FILTER (WHERE ns = (SELECT max(ns) FROM v_blame)) FROM v_blame")
     IFS=, read -r sum rest most <<< "$shares"
@@ -77,6 +79,12 @@ cells=$(ask "$work/one.db" "SELECT ns = (SELECT cells_ns FROM nand_op WHERE pare
     --events "$work/two.db" > /dev/null 2>&1 || wrong "two requests"
 parts=$(ask "$work/two.db" "SELECT group_concat(what || ' ' || ns, ', ') FROM (SELECT what, ns FROM v_blame_part ORDER BY class)")
 [[ $parts == '"queue 2024, host link 2024, bus 3512, flash 200000, chip: other requests 201488"' ]] || wrong "of two requests the second waited for: $parts"
+# Commands of two queues for one slot: the wait until the fetch is a part of its own, and the judge finds the same.
+"$FLASHLAB" bench --preset tiny --ftl page_map --precondition fill:60 --set host_link.slots=1 --set host_link.arbiter=round-robin --queue rw=randread,iodepth=1 \
+    --queue rw=randrw,iodepth=8 --io-size 4M --log all --events "$work/queues.db" > /dev/null 2>&1 || wrong "two queues"
+[[ $(ask "$work/queues.db" "SELECT what FROM v_blame LIMIT 1") == "submission queue" ]] || wrong "eight commands for one slot did not wait for it"
+[[ $(ask "$work/queues.db" "SELECT count(DISTINCT queue), min(waited_ns) >= 0, max(waited_ns) > 0 FROM host_request") == 2,1,1 ]] || wrong "the log knows no queues"
+! command -v python3 > /dev/null || python3 "$here/blame_judge.py" judge "$work/queues.db" || wrong "two queues: their parts are others when they are computed in another way"
 # Without the level all the parts still add up.
 # In time, too: without operations a gap was once walked through nanosecond by nanosecond.
 "$FLASHLAB" bench --preset tiny --ftl fast --rw randwrite --bs 4k --io-size 12M --iodepth 64 --log requests --events "$work/requests.db" > /dev/null 2>&1 || wrong "level requests"

@@ -11,9 +11,9 @@ import sqlite3
 import sys
 
 NAMES = ("queue", "host link", "bus", "flash", "mapping", "pram", "chip: other requests", "chip: collection", "chip: merge", "chip: map", "chip: other",
-         "bus: others", "collection", "order", "rest")
+         "bus: others", "collection", "order", "rest", "submission queue")
 COLUMNS = [name + "_ns" for name in ("queue", "host_link", "bus", "flash", "mapping", "pram", "chip_requests", "chip_collection", "chip_merge", "chip_map",
-                                     "chip_other", "bus_others", "collection", "order", "rest")]
+                                     "chip_other", "bus_others", "collection", "order", "rest", "submission_queue")]
 COPIES = (1, 2, 4)  # causes: collection, merge, levelling
 LINE = 512  # requests before a slow one that the views look at
 
@@ -35,12 +35,14 @@ def parts_of(db):
         last = runs[i + 1][1] if i + 1 < len(runs) else 2**62
         overhead, per_byte, controller = (setting(config, k) for k in ("request_overhead_ns", "ps_per_byte", "controller_request_ns"))
         whole_die = "\nindependent_planes = 0" in config
-        requests = db.execute("SELECT id, op, ts_ns, ts_ns + dur_ns, sectors, failed FROM host_request WHERE id > ? AND id <= ? ORDER BY id", (first, last)).fetchall()
-        slow = sorted(requests, key=lambda r: (r[2] - r[3], r[0]))[: (len(requests) + 999) // 1000]
+        requests = db.execute("SELECT id, op, ts_ns, ts_ns + dur_ns, sectors, failed, waited_ns FROM host_request WHERE id > ? AND id <= ? ORDER BY id", (first, last)).fetchall()
+        slow = sorted(requests, key=lambda r: (r[2] - r[3] - r[6], r[0]))[: (len(requests) + 999) // 1000]
         moved = lambda sectors: -(-sectors * 512 * per_byte // 1000)
-        for id_, op, a, c, sectors, failed in slow:
+        for id_, op, a, c, sectors, failed, waited in slow:
+            if waited:
+                out[id_, 15] = waited
             free = -(2**62)
-            for other, its_op, ts, _, its_sectors, _ in requests:
+            for other, its_op, ts, _, its_sectors, *_ in requests:
                 if id_ - LINE < other <= id_:
                     start = max(ts, free)
                     free = start + overhead + (moved(its_sectors) if its_op == 1 else 0)
@@ -89,7 +91,7 @@ def wrong_in(db, expected):
         if r[2] != NAMES[r[1]]:
             return f"class {r[1]} is called {r[2]}"
         by_id.setdefault(r[0], {})[r[1]] = r[3]
-    for id_, op, ts, dur in db.execute("SELECT id, op, ts_ns, dur_ns FROM host_request"):
+    for id_, op, ts, dur in db.execute("SELECT id, op, ts_ns - waited_ns, dur_ns + waited_ns FROM host_request"):
         if id_ in by_id and any((r[4], r[5], r[6]) != (ts, dur, op) for r in rows if r[0] == id_):
             return f"request {id_} is not that of the log"
         if id_ in by_id and sum(by_id[id_].values()) != dur:
@@ -98,7 +100,7 @@ def wrong_in(db, expected):
     if len(wide) != len(by_id):
         return "rows of v_blame_request"
     for row in wide:
-        if [by_id[row[0]].get(k, 0) for k in range(15)] != list(row[2:]) or sum(row[2:]) != row[1]:
+        if [by_id[row[0]].get(k, 0) for k in range(16)] != list(row[2:]) or sum(row[2:]) != row[1]:
             return f"v_blame_request of {row[0]}"
     total = {}
     for r in rows:
@@ -148,7 +150,10 @@ MUTANTS = [
     ("a phase counts twice", "v_blame_part", "(SELECT id, class, sum(ns) AS ns FROM part GROUP BY id, class)", "(SELECT id, class, sum(ns) * (1 + (class = 3)) AS ns FROM part GROUP BY id, class)"),
     ("a phase is dropped", "v_blame_part", "JOIN what w USING(class) WHERE p.ns > 0", "JOIN what w USING(class) WHERE p.ns > 0 AND class <> 1"),
     ("another order of what comes first", "v_blame_part", "WHEN at & 64 THEN 6 WHEN at & 128 THEN 7", "WHEN at & 128 THEN 7 WHEN at & 64 THEN 6"),
-    ("the fastest for the slowest", "v_blame_part", "ORDER BY h.dur_ns DESC, h.id", "ORDER BY h.dur_ns, h.id"),
+    ("the fastest for the slowest", "v_blame_part", "ORDER BY h.dur_ns + h.waited_ns DESC, h.id", "ORDER BY h.dur_ns + h.waited_ns, h.id"),
+    ("a wait in its queue makes no request slow", "v_blame_part", "ORDER BY h.dur_ns + h.waited_ns DESC, h.id", "ORDER BY h.dur_ns DESC, h.id"),
+    ("the wait in its queue is dropped", "v_blame_part", "SELECT id, w AS ns, 15 AS class FROM slow\n  UNION ALL SELECT id, u - t, CASE", "SELECT id, u - t AS ns, CASE"),
+    ("the latency begins at the fetch", "v_blame_part", "s.c - s.a + s.w AS dur_ns", "s.c - s.a AS dur_ns"),
     ("one request too few", "v_blame_part", "p.place <= (p.n + 999) / 1000", "p.place <= p.n / 1000"),
     ("two names change places", "v_blame_part", "(7, 'chip: collection', ", "(7, 'chip: merge', "),
     ("a column of v_blame_request takes another class", "v_blame_request", "sum(ns * (class = 7)) AS chip_collection_ns", "sum(ns * (class = 8)) AS chip_collection_ns"),

@@ -130,7 +130,7 @@ void UseLedger::data_written(Ino ino, FilePage page, Sector first, std::uint32_t
 void UseLedger::take(const HostRequestEvent& event) {
     if (event.op == HostOp::write && !event.failed) host_write_bytes_ += event.sectors * sector_bytes;
     const Owner owner = owner_of(event);
-    slow_.add({event.id, event.op, event.arrival, event.completion - event.arrival, owner.process, owner.file});
+    slow_.add({event.id, event.op, event.arrival, event.latency(), owner.process, owner.file});
     log_.on(event);
 }
 

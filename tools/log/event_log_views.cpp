@@ -15,7 +15,8 @@ namespace {
 ///            then: its own transfer, its own cells, its map, its PRAM, then what others did on its planes and channels, then what the flash did
 ///            anywhere. Equal steps of time lead from a request to the operations beside it. A step is eight times the mean operation: one that
 ///            waited long in a queue must not widen it.
-/// Invariant  The pieces of a request add up to its latency, to the nanosecond, whatever the log lacks. `rest` is what nothing recorded explains.
+/// Invariant  The pieces of a request add up to its latency from the submission on, to the nanosecond, whatever the log lacks. `rest` is what nothing
+///            recorded explains.
 /// Cost       Grows as the log: four passes over nand_op, and a few microseconds for each operation beside a slow request. No index is needed: the
 ///            few requests have one of their own.
 inline constexpr std::string_view blame_part_sql = R"(
@@ -27,10 +28,10 @@ WITH RECURSIVE span AS MATERIALIZED (
     instr(config_toml, char(10) || 'independent_planes = 0') > 0 AS by_die
   FROM run JOIN v_run_span v USING(run, first_id)),
 slow AS MATERIALIZED (
-  SELECT r.run, r.first_id, r.first_op, r.last_op, r.by_die, r.overhead_ns, r.ps_per_byte, h.id, h.op, h.ts_ns AS a, h.ts_ns + h.dur_ns AS c,
+  SELECT r.run, r.first_id, r.first_op, r.last_op, r.by_die, r.overhead_ns, r.ps_per_byte, h.id, h.op, h.ts_ns AS a, h.ts_ns + h.dur_ns AS c, h.waited_ns AS w,
     r.overhead_ns + (h.op = 1) * ((h.sectors * 512 * r.ps_per_byte + 999) / 1000) AS link_in, r.controller_ns,
     (h.op = 0 AND h.failed = 0) * ((h.sectors * 512 * r.ps_per_byte + 999) / 1000) AS link_out
-  FROM (SELECT s.run, h.id, row_number() OVER (PARTITION BY s.run ORDER BY h.dur_ns DESC, h.id) AS place, count(*) OVER (PARTITION BY s.run) AS n
+  FROM (SELECT s.run, h.id, row_number() OVER (PARTITION BY s.run ORDER BY h.dur_ns + h.waited_ns DESC, h.id) AS place, count(*) OVER (PARTITION BY s.run) AS n
     FROM span s CROSS JOIN host_request h ON h.id > s.first_id AND h.id <= s.last_id) p JOIN span r USING(run) JOIN host_request h USING(id)
   WHERE p.place <= (p.n + 999) / 1000),
 line AS MATERIALIZED (
@@ -90,7 +91,8 @@ edge AS (
   UNION ALL SELECT id, e, -1 << class FROM stretch WHERE next IS NULL OR next > e
   UNION ALL SELECT id, a, 1 << 14 FROM slow UNION ALL SELECT id, c, -1 << 14 FROM slow),
 part AS (
-  SELECT id, u - t AS ns, CASE WHEN at & 1 THEN 0 WHEN at & 2 THEN 1 WHEN at & 4 THEN 2 WHEN at & 8 THEN 3 WHEN at & 16 THEN 4 WHEN at & 32 THEN 5 WHEN at & 64 THEN 6 WHEN at & 128 THEN 7
+  SELECT id, w AS ns, 15 AS class FROM slow
+  UNION ALL SELECT id, u - t, CASE WHEN at & 1 THEN 0 WHEN at & 2 THEN 1 WHEN at & 4 THEN 2 WHEN at & 8 THEN 3 WHEN at & 16 THEN 4 WHEN at & 32 THEN 5 WHEN at & 64 THEN 6 WHEN at & 128 THEN 7
     WHEN at & 256 THEN 8 WHEN at & 512 THEN 9 WHEN at & 1024 THEN 10 WHEN at & 2048 THEN 11 WHEN at & 4096 THEN 12 WHEN at & 8192 THEN 13 ELSE 14 END AS class
   FROM (SELECT id, t, lead(t) OVER w AS u, sum(d) OVER w AS at FROM edge WINDOW w AS (PARTITION BY id ORDER BY t ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)) WHERE u > t),
 what(class, what, meaning) AS (VALUES (0, 'queue', 'other requests were on the host link'), (1, 'host link', 'its own command and data on the link, and the controller'),
@@ -98,15 +100,16 @@ what(class, what, meaning) AS (VALUES (0, 'queue', 'other requests were on the h
   (6, 'chip: other requests', 'its plane worked for other requests'), (7, 'chip: collection', 'its plane copied or erased for a collection'), (8, 'chip: merge', 'its plane worked for a merge'),
   (9, 'chip: map', 'its plane worked for the map'), (10, 'chip: other', 'its plane worked for levelling, recovery or backups'), (11, 'bus: others', 'its channel moved the data of others'),
   (12, 'collection', 'its plane was free; a collection or merge elsewhere went on'), (13, 'order', 'its plane was free; it waited for operations elsewhere that come before it'),
-  (14, 'rest', 'no chip worked: controller, DRAM, pauses of the translation layer'))
-SELECT s.run, s.id, s.op, s.a AS ts_ns, s.c - s.a AS dur_ns, w.class, w.what, w.meaning, p.ns
+  (14, 'rest', 'no chip worked: controller, DRAM, pauses of the translation layer'), (15, 'submission queue', 'it waited in its queue of the host until the drive fetched it'))
+SELECT s.run, s.id, s.op, s.a - s.w AS ts_ns, s.c - s.a + s.w AS dur_ns, w.class, w.what, w.meaning, p.ns
 FROM slow s JOIN (SELECT id, class, sum(ns) AS ns FROM part GROUP BY id, class) p USING(id) JOIN what w USING(class) WHERE p.ns > 0)";
 
 inline constexpr std::string_view blame_request_sql = R"(
 SELECT p.run, p.id, o.name AS op, p.ts_ns, p.dur_ns,
   sum(ns * (class = 0)) AS queue_ns, sum(ns * (class = 1)) AS host_link_ns, sum(ns * (class = 2)) AS bus_ns, sum(ns * (class = 3)) AS flash_ns, sum(ns * (class = 4)) AS mapping_ns,
   sum(ns * (class = 5)) AS pram_ns, sum(ns * (class = 6)) AS chip_requests_ns, sum(ns * (class = 7)) AS chip_collection_ns, sum(ns * (class = 8)) AS chip_merge_ns, sum(ns * (class = 9)) AS chip_map_ns,
-  sum(ns * (class = 10)) AS chip_other_ns, sum(ns * (class = 11)) AS bus_others_ns, sum(ns * (class = 12)) AS collection_ns, sum(ns * (class = 13)) AS order_ns, sum(ns * (class = 14)) AS rest_ns
+  sum(ns * (class = 10)) AS chip_other_ns, sum(ns * (class = 11)) AS bus_others_ns, sum(ns * (class = 12)) AS collection_ns, sum(ns * (class = 13)) AS order_ns, sum(ns * (class = 14)) AS rest_ns,
+  sum(ns * (class = 15)) AS submission_queue_ns
 FROM v_blame_part p JOIN host_op_name o USING(op) GROUP BY p.id)";
 
 inline constexpr std::string_view blame_sql = R"(
@@ -163,7 +166,7 @@ FROM nand_op n JOIN nand_op_name o USING(op) JOIN cause_name c USING(cause) GROU
 SELECT o.name AS op, max(n) AS requests, sum(sectors) * 512 AS bytes, avg(dur_ns) / 1e3 AS mean_us, max(CASE WHEN i <= (n + 1) / 2 THEN dur_ns END) / 1e3 AS p50_us,
   max(CASE WHEN i <= (n * 99 + 99) / 100 THEN dur_ns END) / 1e3 AS p99_us, max(dur_ns) / 1e3 AS max_us, sum(failed) AS failed
 FROM (SELECT op, dur_ns, sectors, failed, row_number() OVER (PARTITION BY op ORDER BY dur_ns) AS i, count(*) OVER (PARTITION BY op) AS n
-  FROM (SELECT op, max(dur_ns) AS dur_ns, sum(sectors) AS sectors, max(failed) AS failed
+  FROM (SELECT op, max(dur_ns + waited_ns) AS dur_ns, sum(sectors) AS sectors, max(failed) AS failed
     FROM (SELECT *, sum(piece = 0 OR (piece = 1 AND before <> 1)) OVER (ORDER BY id) AS whole FROM (SELECT *, lag(piece, 1, 0) OVER (ORDER BY id) AS before FROM host_request))
     GROUP BY whole))
   JOIN host_op_name o USING(op) GROUP BY op)"},
@@ -201,7 +204,7 @@ SELECT run, o.name AS op, max(n) AS requests, round(avg(ns) / 1e3, 3) AS mean_us
   max(CASE WHEN i <= (n * 95 + 99) / 100 THEN ns END) / 1e3 AS p95_us, max(CASE WHEN i <= (n * 99 + 99) / 100 THEN ns END) / 1e3 AS p99_us,
   max(CASE WHEN i <= (n * 999 + 999) / 1000 THEN ns END) / 1e3 AS p999_us, max(CASE WHEN i <= (n * 9999 + 9999) / 10000 THEN ns END) / 1e3 AS p9999_us, max(ns) / 1e3 AS max_us
 FROM (SELECT run, op, ns, row_number() OVER (PARTITION BY run, op ORDER BY ns) AS i, count(*) OVER (PARTITION BY run, op) AS n
-  FROM (SELECT run, op, max(dur_ns) AS ns FROM (SELECT *, sum(piece = 0 OR (piece = 1 AND before <> 1)) OVER (ORDER BY id) AS whole
+  FROM (SELECT run, op, max(dur_ns + waited_ns) AS ns FROM (SELECT *, sum(piece = 0 OR (piece = 1 AND before <> 1)) OVER (ORDER BY id) AS whole
     FROM (SELECT r.run, h.*, lag(h.piece, 1, 0) OVER (ORDER BY h.id) AS before FROM v_run_span r
       CROSS JOIN host_request h ON h.id > r.first_id AND h.id <= r.last_id)) GROUP BY run, whole))
   JOIN host_op_name o USING(op) GROUP BY run, op)"},
@@ -254,7 +257,17 @@ JOIN nand_op_name o USING(op) JOIN page_kind_name k USING(page_kind) WHERE n.cau
     LogView{"v_unreadable", "data that the flash did not give back: where, how often it was asked for, whose it is", R"(
 SELECT u.run, min(u.ts_ns) / 1e9 AS first_t_s, o.name AS op, u.bad_sector, count(*) AS requests, f.path, f.ino, f.offset_bytes, f.bytes
 FROM uncorrectable_read u JOIN host_op_name o USING(op) LEFT JOIN unreadable_file f USING(request)
-GROUP BY u.run, u.op, u.bad_sector, f.ino, f.offset_bytes ORDER BY u.run, first_t_s)"}};
+GROUP BY u.run, u.op, u.bad_sector, f.ino, f.offset_bytes ORDER BY u.run, first_t_s)"},
+    LogView{"v_queues", "the host's submission queues, run by run: how long requests waited to be fetched, and their whole latency (level requests)",
+            R"(
+SELECT run, queue, max(n) AS requests, sum(sectors) * 512 AS bytes, round(avg(waited_ns) / 1e3, 3) AS mean_waited_us, max(waited_ns) / 1e3 AS max_waited_us, round(avg(ns) / 1e3, 3) AS mean_us,
+  max(CASE WHEN i <= (n + 1) / 2 THEN ns END) / 1e3 AS p50_us, max(CASE WHEN i <= (n * 99 + 99) / 100 THEN ns END) / 1e3 AS p99_us, max(ns) / 1e3 AS max_us
+FROM (SELECT *, row_number() OVER (PARTITION BY run, queue ORDER BY ns) AS i, count(*) OVER (PARTITION BY run, queue) AS n
+  FROM (SELECT run, queue, sum(sectors) AS sectors, max(waited_ns) AS waited_ns, max(dur_ns + waited_ns) AS ns
+    FROM (SELECT *, sum(piece = 0 OR (piece = 1 AND before <> 1)) OVER (ORDER BY id) AS whole
+      FROM (SELECT r.run, h.*, lag(h.piece, 1, 0) OVER (ORDER BY h.id) AS before FROM v_run_span r
+        CROSS JOIN host_request h ON h.id > r.first_id AND h.id <= r.last_id)) GROUP BY run, whole))
+GROUP BY run, queue ORDER BY run DESC, queue)"}};
 
 } // namespace
 
@@ -272,6 +285,9 @@ std::string event_log_temporary_views(std::int64_t version) {
     if (version < run_spans_since) out = "CREATE TEMP VIEW run AS SELECT *, NULL AS first_op, NULL AS first_pram_write FROM main.run;\n";
     if (version < unmapped_reads_since && version >= sample_scheme_table.text.since)
         out += "CREATE TEMP VIEW sample_scheme AS SELECT *, NULL AS read_pages, NULL AS unmapped_reads FROM main.sample_scheme;\n";
+    if (version < queues_since)
+        out += fmt::format("CREATE TEMP VIEW host_request AS SELECT *{}, 0 AS queue, 0 AS waited_ns FROM main.host_request;\n",
+                           version < pieces_since ? ", 0 AS piece" : "");
     for (const LogView& view : views) out += fmt::format("CREATE TEMP VIEW {} AS{};\n", view.name, view.select);
     return out;
 }

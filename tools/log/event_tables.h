@@ -112,13 +112,16 @@ inline constexpr auto run_table = made_table<RunRow>(
 
 inline constexpr auto host_request_table = event_table<HostRequestEvent>(
     {.name = "host_request", .level = EventLevel::requests, .about = "a request at the device's link", .sheds = true},
-    key({"id", "", event_number}, &HostRequestEvent::id), column({"ts_ns", "arrival"}, &HostRequestEvent::arrival),
+    key({"id", "", event_number}, &HostRequestEvent::id),
+    column({"ts_ns", "arrival", "arrival at the drive: of a queued one when it was fetched"}, &HostRequestEvent::arrival),
     column({"dur_ns", "until the answer"}, [](const HostRequestEvent& e) { return e.completion - e.arrival; }),
     column(which_op, &HostRequestEvent::op), column({"first_sector", "of 512 bytes", "where", "512 bytes"}, &HostRequestEvent::first),
     column({"sectors", "", "how many", "512 bytes"}, &HostRequestEvent::sectors), column({"fua", "1: durable when answered"}, &HostRequestEvent::fua),
     column({"failed", "", "1: answered with an error"}, &HostRequestEvent::failed),
     column({.name = "piece", .comment = "of a trace's request that --compact or --wrap splits: 1, 2 ...; 0: a request as it came", .since = 5},
-           &HostRequestEvent::piece));
+           &HostRequestEvent::piece),
+    column({.name = "queue", .comment = "submission queue of the host; a mount has one, 0", .since = 13}, &HostRequestEvent::queue),
+    column({.name = "waited_ns", .comment = "from its submission, or the time planned for it, until ts_ns", .since = 13}, &HostRequestEvent::waited));
 
 inline constexpr auto fs_op_table = event_table<FsOpEvent>(
     {.name = "fs_op", .level = EventLevel::requests, .about = "a call of an application", .sheds = true},

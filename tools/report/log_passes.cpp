@@ -36,7 +36,7 @@ RequestPass::RequestPass(std::int64_t begin_ns, std::int64_t end_ns)
 
 std::expected<void, std::string> RequestPass::read(LogRowsReader& log, const LogRunRange& run, const ReadProgress& progress) {
     auto done = log.read(
-        "SELECT ts_ns, dur_ns, op, sectors, piece, failed FROM host_request WHERE " + run.ids() + " ORDER BY id",
+        "SELECT ts_ns, dur_ns, op, sectors, piece, failed, waited_ns FROM host_request WHERE " + run.ids() + " ORDER BY id",
         [&](const LogRow& row) { take(row); }, progress);
     finish();
     for (LatencyCurve& curve : curves_) curve.sort();
@@ -44,11 +44,12 @@ std::expected<void, std::string> RequestPass::read(LogRowsReader& log, const Log
 }
 
 void RequestPass::take(const LogRow& row) {
-    const std::int64_t ts = row.number(0), ns = row.number(1), piece = row.number(4);
-    if (!is_plausible(ts) || !is_plausible(ns)) {
+    const std::int64_t ts = row.number(0), dur = row.number(1), piece = row.number(4), waited = row.number(6);
+    if (!is_plausible(ts) || !is_plausible(dur) || !is_plausible(waited)) {
         ++implausible_;
         return;
     }
+    const std::int64_t ns = dur + waited;
     const auto op = std::min<std::size_t>(static_cast<std::size_t>(row.number(2)), curves_.size() - 1);
     if (piece <= 1 || !under_way_.is_there) {
         finish();
@@ -61,7 +62,7 @@ void RequestPass::take(const LogRow& row) {
     if (op == static_cast<std::size_t>(HostOp::read)) read_bytes_.add_at(ts, bytes);
     if (op == static_cast<std::size_t>(HostOp::write)) {
         write_bytes_.add_at(ts, bytes);
-        written_.add_at(ts + ns, bytes);
+        written_.add_at(ts + dur, bytes);
     }
     const auto bin = std::clamp<std::int64_t>((ts - begin_) / requests_.width_ns(), 0, bins - 1);
     auto& longest = longest_us_[static_cast<std::size_t>(bin)];

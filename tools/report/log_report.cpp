@@ -226,6 +226,11 @@ SELECT c.name AS cause, count(*) AS jobs, sum(valid_pages) AS pages_copied, roun
                                           range_.ids() + " GROUP BY cause"));
         out_.add("power",
                  table("SELECT t_s, what, recovery_ms, pages_scanned, operations_torn, operations_undone FROM v_recovery WHERE run = " + run));
+        if (has_requests_ && number("SELECT EXISTS(SELECT 1 FROM host_request WHERE (queue <> 0 OR waited_ns <> 0) AND " + range_.ids() + ")") != 0)
+            out_.add(
+                "queues",
+                table("SELECT queue, requests, bytes, mean_waited_us, max_waited_us, mean_us, p50_us, p99_us, max_us FROM v_queues WHERE run = " +
+                      run));
         if (has_requests_) add_blame();
     }
 

@@ -102,7 +102,7 @@ const blameBar = (run) => {
   return [el("h3", {}, named(run, "What the slowest 0.1 % waited for") + " ", csvLink(named(run, "blame"), run.blame.columns, () => run.blame.rows)), bar, tableOf(run.blame.columns, rows, "Blame"), about < 0 ? null : null];
 };
 const blame = () => section("blame", "Why the slow ones were slow", "The parts of the latency of the slowest requests; they add up to it exactly. Without the log's level all only the host link is known.",
-  ...runs.filter((r) => r.blame?.rows.length).flatMap(blameBar), ...listed("slowest", "The slowest requests"));
+  ...runs.filter((r) => r.blame?.rows.length).flatMap(blameBar), ...listed("queues", "By submission queue"), ...listed("slowest", "The slowest requests"));
 const calls = () => section("calls", "Calls of applications", "", ...listed("calls", "Latency by call"), ...listed("power", "Power"));
 const configuration = () => section("configuration", "Configuration", "", ...runs.filter((r) => r.config_toml).map((run) => el("details", {}, el("summary", {}, nameOf(run)), el("pre", {}, run.config_toml.split("\n").filter((l) => !l.startsWith("#")).join("\n")))));
 

@@ -64,15 +64,17 @@ private:
         const auto setting = [&](const char* key) { return static_cast<std::int64_t>(std::strtoll(run_.setting(key).c_str(), nullptr, 10)); };
         const std::int64_t overhead = setting("request_overhead_ns"), ps = setting("ps_per_byte");
         std::int64_t link_free = 0;
-        each("SELECT h.id, ts_ns, dur_ns, o.name, op, first_sector, sectors, fua, failed FROM host_request h JOIN host_op_name o USING(op) WHERE " +
+        each("SELECT h.id, ts_ns, dur_ns, o.name, op, first_sector, sectors, fua, failed, queue, waited_ns FROM host_request h JOIN host_op_name o "
+             "USING(op) WHERE " +
                  overlap(run_.ids()) + " ORDER BY ts_ns, dur_ns DESC",
              [&](const LogRow& r) {
                  const std::int64_t ts = r.number(1), end = ts + r.number(2), data = (r.number(6) * 512 * ps + 999) / 1000;
                  const bool is_write = r.number(4) == static_cast<std::int64_t>(HostOp::write),
                             is_read = r.number(4) == static_cast<std::int64_t>(HostOp::read);
-                 const auto track = slice(Layer::host, 0, "requests", r.text(3), ts, r.number(2),
-                                          fmt::format("\"id\":{},\"first_sector\":{},\"sectors\":{},\"fua\":{},\"failed\":{}", r.number(0),
-                                                      r.number(5), r.number(6), r.number(7), r.number(8)));
+                 const auto track =
+                     slice(Layer::host, 0, "requests", r.text(3), ts, r.number(2),
+                           fmt::format("\"id\":{},\"first_sector\":{},\"sectors\":{},\"fua\":{},\"failed\":{},\"queue\":{},\"waited_ns\":{}",
+                                       r.number(0), r.number(5), r.number(6), r.number(7), r.number(8), r.number(9), r.number(10)));
                  places_[r.number(0)] = {Layer::host, track, ts};
                  const std::int64_t in = std::max(ts, link_free), in_ns = std::min(end - std::min(in, end), overhead + (is_write ? data : 0));
                  link_free = in + in_ns;

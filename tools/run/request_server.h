@@ -31,7 +31,7 @@ public:
         }
         begins_ = false;
         target_.pass(now);
-        auto done = target_.issue(request, now);
+        auto done = target_.issue(request, now, now - submitted);
         if (!done) return std::unexpected(fmt::format("request {}: {}", tally.answered() + 1, done.error()));
         target_.work_at(*done);
         tally.end = std::max(tally.end, *done);

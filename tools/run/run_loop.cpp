@@ -14,8 +14,6 @@
 namespace flashlab {
 namespace {
 
-constexpr double latest_ns = 4e18; ///< a slowed-down clock stops here, before 64 bits overflow
-
 using Completions = std::priority_queue<SimTime, std::vector<SimTime>, std::greater<>>;
 
 /// Lets the device do the background work that is due by `now`, in the order of the times for which the device asked.
@@ -47,15 +45,15 @@ struct SectorsTarget {
     PayloadStamp* payload;
     Written written;
 
-    std::expected<SimTime, std::string> issue(const TraceRequest& request, SimTime now) {
-        if (request.op == TraceOp::flush) return told(disk.flush({now, no_stream, QueueId{request.queue}}));
+    std::expected<SimTime, std::string> issue(const TraceRequest& request, SimTime now, Duration waited) {
+        if (request.op == TraceOp::flush) return told(disk.flush({now, no_stream, QueueId{request.queue}, 0, waited}));
         const auto pieces = fit.place(request);
         if (!pieces) return std::unexpected(pieces.error());
         SimTime done = now;
         std::uint32_t number = 0;
         for (const AddressPiece& piece : **pieces) {
             if ((*pieces)->size() > 1) ++number;
-            const auto answered = issue_piece(request.op, piece, {now, no_stream, QueueId{request.queue}, number});
+            const auto answered = issue_piece(request.op, piece, {now, no_stream, QueueId{request.queue}, number, waited});
             if (!answered) return answered;
             done = std::max(done, *answered);
         }
@@ -86,6 +84,12 @@ struct SectorsTarget {
 
 } // namespace
 
+Duration ReplaySpeed::since_begin(const TraceRequest& request) const {
+    constexpr double latest_ns = 4e18; // a slowed-down clock stops here, before 64 bits overflow
+    if (factor == 1) return Duration{static_cast<std::int64_t>(request.time_ns)};
+    return Duration{static_cast<std::int64_t>(std::min(static_cast<double>(request.time_ns) / factor, latest_ns))};
+}
+
 std::expected<RunTally, std::string> run_requests(const RunTarget& target, const NextRequest& next, const ReplaySpeed& speed, SimTime begin,
                                                   const RunWatch& watch) {
     RequestServer server{target, watch, begin};
@@ -98,8 +102,7 @@ std::expected<RunTally, std::string> run_requests(const RunTarget& target, const
         if (!more) return Interruption::came() ? server.ended_by_signal() : std::unexpected(more.error());
         if (!*more) return std::move(server.tally);
         if (speed.depth == 0) {
-            const double since = std::min(static_cast<double>(request.time_ns) / speed.factor, latest_ns);
-            now = std::max(now, begin + Duration{speed.factor == 1 ? static_cast<std::int64_t>(request.time_ns) : static_cast<std::int64_t>(since)});
+            now = std::max(now, begin + speed.since_begin(request));
         } else if (in_flight.size() == speed.depth) {
             now = std::max(now, in_flight.top());
             in_flight.pop();
@@ -113,7 +116,7 @@ std::expected<RunTally, std::string> run_requests(const RunTarget& target, const
 
 RunTarget sectors_target(Device& device, BlockDevice& disk, AddressFit& fit, PayloadStamp* payload, Written written) {
     const auto shared = std::make_shared<SectorsTarget>(DeviceClock{device}, disk, fit, payload, written);
-    return {.issue = [shared](const TraceRequest& request, SimTime now) { return shared->issue(request, now); },
+    return {.issue = [shared](const TraceRequest& request, SimTime now, Duration waited) { return shared->issue(request, now, waited); },
             .pass = [shared](SimTime now) { shared->clock.pass(now); },
             .work_at = [shared](SimTime now) { shared->clock.wake_at(now); }};
 }

@@ -20,8 +20,9 @@ namespace flashlab {
 class PayloadStamp;
 
 struct ReplaySpeed {
-    std::uint32_t depth = 0; ///< 0 = open loop
-    double factor = 1;       ///< open loop: the trace's clock runs this much faster
+    std::uint32_t depth = 0;                                               ///< 0 = open loop
+    double factor = 1;                                                     ///< open loop: the trace's clock runs this much faster
+    [[nodiscard]] Duration since_begin(const TraceRequest& request) const; ///< open loop: when it arrives
 };
 
 /// The next request, or none at the end.
@@ -40,7 +41,8 @@ struct RunSpace {
 
 /// What is driven.
 struct RunTarget {
-    std::function<std::expected<SimTime, std::string>(const TraceRequest& request, SimTime now)> issue;
+    /// `waited`: for its turn, before `now`.
+    std::function<std::expected<SimTime, std::string>(const TraceRequest& request, SimTime now, Duration waited)> issue;
     /// pass: does the background work that is due by `now`. work_at: tells that background work may have become due.
     std::function<void(SimTime now)> pass;
     std::function<void(SimTime now)> work_at = [](SimTime) {};

@@ -16,7 +16,12 @@ std::string drop_views() {
     for (const LogView& view : event_log_view_list()) out += fmt::format("DROP VIEW {};", view.name);
     return out;
 }
-constexpr const char* drop_since_version_12 = "; DROP TABLE sample_counter; DROP TABLE counter";
+/// SQLite drops no last column behind one with a comment: the table is made anew.
+constexpr const char* drop_since_version_13 =
+    "CREATE TABLE older(id INTEGER PRIMARY KEY, ts_ns INTEGER, dur_ns INTEGER, op INTEGER, first_sector INTEGER, sectors INTEGER, fua INTEGER, "
+    "failed INTEGER, piece INTEGER) STRICT; INSERT INTO older SELECT id, ts_ns, dur_ns, op, first_sector, sectors, fua, failed, piece FROM "
+    "host_request; DROP TABLE host_request; ALTER TABLE older RENAME TO host_request; ";
+const std::string drop_since_version_12 = std::string{"DROP TABLE sample_counter; DROP TABLE counter; "} + drop_since_version_13;
 constexpr const char* drop_versions_7_to_11 = "; DROP TABLE sample_scheme; DROP TABLE block; DROP TABLE block_use_name"
                                               "; DROP TABLE cut_outcome; DROP TABLE fault; DROP TABLE cut_outcome_name; DROP TABLE fault_action_name"
                                               "; ALTER TABLE run DROP COLUMN first_op; ALTER TABLE run DROP COLUMN first_pram_write";
@@ -33,14 +38,14 @@ TEST_CASE("a log of version 3 is brought up when it is written again, keeps its 
         log->close();
         auto db = SqliteConnection::open(file.path(), SqliteAccess::create);
         REQUIRE(db.has_value());
-        REQUIRE(db->execute(drop_views() +
+        REQUIRE(db->execute(drop_views() + drop_since_version_12 +
                             "CREATE VIEW v_host_requests AS SELECT count(*) AS requests FROM "
                             "host_request; ALTER TABLE host_request DROP COLUMN piece; "
                             "CREATE TABLE old AS SELECT * FROM nand_op; DROP TABLE nand_op; ALTER TABLE old DROP COLUMN page_kind; ALTER TABLE old "
                             "DROP COLUMN own_page; "
                             "ALTER TABLE old RENAME TO nand_op; DROP TABLE page_kind_name; DROP TABLE uncorrectable_read; DROP TABLE "
                             "unreadable_file; PRAGMA user_version=3" +
-                            std::string{drop_versions_7_to_11} + drop_since_version_12)
+                            std::string{drop_versions_7_to_11})
                     .has_value());
     }
     auto log = open_log(file, EventLevel::all);
@@ -64,8 +69,8 @@ TEST_CASE("a log of version 5 is brought up and then like a new one", "[tools]")
     open_log(made, EventLevel::summary)->close();
     {
         auto db = SqliteConnection::open(old.path(), SqliteAccess::create);
-        REQUIRE(db->execute(drop_views() + "DROP TABLE uncorrectable_read; DROP TABLE unreadable_file" + std::string{drop_versions_7_to_11} +
-                            drop_since_version_12)
+        REQUIRE(db->execute(drop_views() + drop_since_version_12 + "DROP TABLE uncorrectable_read; DROP TABLE unreadable_file" +
+                            std::string{drop_versions_7_to_11})
                     .has_value());
         REQUIRE(db->execute("PRAGMA user_version=" + std::to_string(5)).has_value());
     }
@@ -90,10 +95,9 @@ TEST_CASE("a log of version 10 counts no reads that found nothing, its views say
     sampled();
     {
         auto db = SqliteConnection::open(file.path(), SqliteAccess::create);
-        REQUIRE(db->execute(drop_views() +
+        REQUIRE(db->execute(drop_views() + drop_since_version_12 +
                             "ALTER TABLE sample_scheme DROP COLUMN read_pages; ALTER TABLE sample_scheme DROP COLUMN unmapped_reads; "
-                            "PRAGMA user_version=10" +
-                            drop_since_version_12)
+                            "PRAGMA user_version=10")
                     .has_value());
         REQUIRE(db->execute(event_log_temporary_views(10)).has_value());
         CHECK(db->number("SELECT count(*) FROM v_unmapped_reads WHERE run=1 AND unmapped_reads IS NULL AND share IS NULL") == 1);
@@ -103,4 +107,29 @@ TEST_CASE("a log of version 10 counts no reads that found nothing, its views say
     CHECK(file.number("PRAGMA user_version") == event_log_version());
     CHECK(file.number("SELECT count(*) FROM v_unmapped_reads WHERE run=1 AND share IS NULL") == 1);
     CHECK(file.number("SELECT share * 100 FROM v_unmapped_reads WHERE run=2") == 25);
+}
+
+TEST_CASE("a log of version 12 knows no queues: its requests waited for nothing, and brought up they are told apart", "[tools]") {
+    const LogFile file;
+    const auto logged = [&file](QueueId queue, Duration waited) {
+        auto log = open_log(file, EventLevel::requests);
+        log->on(HostRequestEvent{
+            .id = EventId{1}, .arrival = sim_time_from_ns(500), .completion = sim_time_from_ns(600), .sectors = 8, .queue = queue, .waited = waited});
+        log->close();
+    };
+    logged(first_queue, Duration{0});
+    {
+        auto db = SqliteConnection::open(file.path(), SqliteAccess::create);
+        REQUIRE(db->execute(drop_views() + drop_since_version_13 + "PRAGMA user_version=12").has_value());
+        REQUIRE(db->execute(event_log_temporary_views(12)).has_value());
+        CHECK(db->number("SELECT queue FROM v_queues WHERE requests = 1 AND max_waited_us = 0 AND max_us = 0.1") == 0);
+        CHECK(db->number("SELECT sum(ns) FROM v_blame_part") == 100);
+    }
+    logged(QueueId{3}, Duration{400});
+    CHECK(file.number("PRAGMA user_version") == event_log_version());
+    CHECK(file.number(
+              "SELECT count(*) FROM v_queues WHERE (run = 1 AND queue = 0 AND max_waited_us = 0) OR (run = 2 AND queue = 3 AND max_us = 0.5)") == 2);
+    CHECK(file.number("SELECT ns FROM v_blame_part WHERE run = 2 AND what = 'submission queue' AND ts_ns = 100 AND dur_ns = 500") == 400);
+    CHECK(file.number("SELECT CAST(max_us * 1000 AS INTEGER) FROM v_request_pct WHERE run = 2") == 500);
+    CHECK(file.number("SELECT CAST(max_us * 1000 AS INTEGER) FROM v_host_requests") == 500);
 }

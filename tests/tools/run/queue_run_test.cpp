@@ -10,7 +10,7 @@ constexpr Duration service{100};
 
 /// Serves each request in 100 ns, any number at once.
 RunTarget steady_target(std::vector<std::uint16_t>& order) {
-    return {.issue = [&order](const TraceRequest& request, SimTime now) -> std::expected<SimTime, std::string> {
+    return {.issue = [&order](const TraceRequest& request, SimTime now, Duration) -> std::expected<SimTime, std::string> {
                 order.push_back(request.queue);
                 return now + service;
             },

@@ -78,7 +78,7 @@ TEST_CASE("served = read: each request that a reader gives is issued once, in or
             for (const std::uint64_t warm_up : {0u, 1u, 2u}) {
                 CAPTURE(sample.format, speed.depth, speed.factor, warm_up);
                 std::vector<TraceRequest> issued;
-                const RunTarget target{.issue = [&](const TraceRequest& request, SimTime now) -> std::expected<SimTime, std::string> {
+                const RunTarget target{.issue = [&](const TraceRequest& request, SimTime now, Duration) -> std::expected<SimTime, std::string> {
                                            issued.push_back(request);
                                            return now + Duration{1000};
                                        },
@@ -165,7 +165,7 @@ TEST_CASE("speeds and preconditions are read as documented, and nonsense is refu
 }
 
 TEST_CASE("what is counted after a warm-up begins with its first request, not with the last answer before it", "[replay]") {
-    const RunTarget target{.issue = [](const TraceRequest& request, SimTime now) -> std::expected<SimTime, std::string> {
+    const RunTarget target{.issue = [](const TraceRequest& request, SimTime now, Duration) -> std::expected<SimTime, std::string> {
                                return now + (request.offset == 0 ? Duration{1'000'000} : Duration{100}); // the first one takes long
                            },
                            .pass = [](SimTime) {}};

@@ -65,7 +65,7 @@ std::expected<SimTime, std::string> BenchFile::sync(SimTime now) {
 RunTarget BenchFile::target(std::uint64_t block_bytes) {
     const auto state = std::make_shared<Requests>(std::vector<std::byte>(block_bytes, std::byte{0x5a}));
     FileSystem& fs = device_.fs();
-    return {.issue = [state, &fs, ino = ino_](const TraceRequest& request, SimTime now) -> std::expected<SimTime, std::string> {
+    return {.issue = [state, &fs, ino = ino_](const TraceRequest& request, SimTime now, Duration) -> std::expected<SimTime, std::string> {
                 FsCall call = call_at(now);
                 if (request.op == TraceOp::read) {
                     const auto done = fs.read(call, ino, request.offset, state->buffer);
