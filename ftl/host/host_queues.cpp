@@ -14,7 +14,7 @@ HostQueues::HostQueues(std::vector<QueuePriority> priorities, std::uint32_t slot
 }
 
 void HostQueues::submit(QueueId queue, SimTime at) {
-    ensure(queue.value() < queues_.size(), "a queue of the host");
+    if (queue.value() >= queues_.size()) queues_.resize(queue.value() + 1, {QueuePriority::medium, {}});
     queues_[queue.value()].submitted.push_back(at);
     ++waiting_;
 }

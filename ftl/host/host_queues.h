@@ -27,7 +27,7 @@ public:
     /// `slots` 0: the drive takes every command at once.
     HostQueues(std::vector<QueuePriority> priorities, std::uint32_t slots, std::unique_ptr<Arbiter> arbiter);
 
-    /// Times do not go back, over all queues, and are not before the last fetch.
+    /// Times do not go back, over all queues, and are not before the last fetch. A queue that nobody named before is of medium priority.
     void submit(QueueId queue, SimTime at);
     /// When the next command is fetched if nothing more is submitted until then; none: no command waits.
     [[nodiscard]] std::optional<SimTime> next_fetch() const;

@@ -158,8 +158,8 @@ says 'the unit of a time'
 seq 1 50 | sed 's/$/,x,y,z,9/' > "$work/none.csv"
 code 1 replay "$work/none.csv" --format spc
 says 'without --format'
-code 2 bench --numjobs 4
-says 'unknown option --numjobs'
+code 2 bench --thinktime 4
+says 'unknown option --thinktime'
 code 2 bench --io-size 0
 says 'holds no request'
 code 1 replay "$work/two.spc" --format msr

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <queue>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -15,57 +16,95 @@
 namespace flashlab {
 namespace {
 
+/// A command in its queue.
+struct Submitted {
+    TraceRequest request;
+    std::size_t load;
+    SimTime wanted; ///< planned, else submitted
+};
+
 /// The host's side: who may submit, and what was submitted.
 class Submitters {
 public:
-    Submitters(std::span<const QueueLoad> loads, SimTime begin) : loads_{loads}, submitted_(loads.size()), has_ended_(loads.size()) {
-        for (std::size_t q = 0; q < loads.size(); ++q)
-            for (std::uint32_t i = 0; i < loads[q].depth; ++i) free_.push({begin, q});
+    Submitters(std::span<const QueueLoad> loads, SimTime begin) : loads_{loads}, begin_{begin}, has_ended_(loads.size()) {
+        for (std::size_t l = 0; l < loads.size(); ++l)
+            for (std::uint32_t i = 0; i < std::max(1u, loads[l].depth); ++i) free_at(begin, l);
     }
     /// When the next command may be submitted.
-    [[nodiscard]] std::optional<SimTime> next() const { return free_.empty() ? std::nullopt : std::optional{free_.top().first}; }
-    /// At next(). A load that has ended submits nothing.
+    [[nodiscard]] std::optional<SimTime> next() const { return free_.empty() ? std::nullopt : std::optional{free_.top().at}; }
+    /// At next(). A load that has ended submits nothing, and one that plans its next command for later waits until then.
     [[nodiscard]] std::expected<void, std::string> submit(HostQueues& queues) {
-        const auto [at, q] = free_.top();
+        Place place = free_.top();
         free_.pop();
-        if (has_ended_[q]) return {};
-        TraceRequest request;
-        const auto more = loads_[q].next(request);
-        if (!more) return std::unexpected(more.error());
-        has_ended_[q] = !*more;
-        if (!*more) return {};
-        request.queue = static_cast<std::uint16_t>(q);
-        submitted_[q].push_back(request);
-        queues.submit(QueueId{request.queue}, at);
+        const QueueLoad& load = loads_[place.load];
+        if (!place.planned) {
+            if (has_ended_[place.load]) return {};
+            const auto more = load.next(place.request);
+            if (!more) return std::unexpected(more.error());
+            has_ended_[place.load] = !*more;
+            if (!*more) return {};
+            place.planned = load.is_planned ? begin_ + Duration{static_cast<std::int64_t>(place.request.time_ns)} : place.at;
+            if (*place.planned > place.at) {
+                place.at = *place.planned;
+                free_.push(place);
+                return {};
+            }
+        }
+        const QueueId queue{place.request.queue};
+        if (submitted_.size() <= queue.value()) submitted_.resize(queue.value() + 1);
+        submitted_[queue.value()].push_back({place.request, place.load, *place.planned});
+        queues.submit(queue, place.at);
+        if (load.depth == 0) free_at(place.at, place.load);
         return {};
     }
-    [[nodiscard]] TraceRequest take(QueueId queue) {
+    [[nodiscard]] Submitted take(QueueId queue) {
         auto& own = submitted_[queue.value()];
-        const TraceRequest request = own.front();
+        const Submitted command = own.front();
         own.pop_front();
-        return request;
+        return command;
     }
-    void answered(QueueId queue, SimTime at) { free_.push({at, queue.value()}); }
+    void answered(std::size_t load, SimTime at) {
+        if (loads_[load].depth != 0) free_at(at, load);
+    }
 
 private:
-    using Place = std::pair<SimTime, std::size_t>; ///< free from then on, in this queue
+    /// Room for a command from that time on. Of equal ones the first in the order of the loads, then the one that was there first.
+    struct Place {
+        SimTime at;
+        std::size_t load;
+        std::uint64_t number;
+        std::optional<SimTime> planned{};
+        TraceRequest request{};
+        friend bool operator>(const Place& a, const Place& b) { return std::tuple{a.at, a.load, a.number} > std::tuple{b.at, b.load, b.number}; }
+    };
+    void free_at(SimTime at, std::size_t load) { free_.push({at, load, places_++}); }
+
     std::span<const QueueLoad> loads_;
+    SimTime begin_;
     std::priority_queue<Place, std::vector<Place>, std::greater<>> free_;
-    std::vector<std::deque<TraceRequest>> submitted_;
+    std::uint64_t places_ = 0;
+    std::vector<std::deque<Submitted>> submitted_; ///< by queue
     std::vector<bool> has_ended_;
 };
 
-void count(QueueTally& queue, TraceOp op, const HostQueues::Fetch& fetch, SimTime done) {
+void count(RunTally& tally, const Submitted& command, SimTime fetched, SimTime done) {
+    const std::size_t number = command.request.queue;
+    if (tally.queues.size() <= number) tally.queues.resize(number + 1);
+    QueueTally& queue = tally.queues[number];
     queue.end = std::max(queue.end, done);
-    queue.waited.add(fetch.at - fetch.submitted);
-    (op == TraceOp::read ? queue.read : queue.others).add(done - fetch.submitted);
+    queue.waited.add(fetched - command.wanted);
+    (command.request.op == TraceOp::read ? queue.read : queue.others).add(done - command.wanted);
+}
+
+RunTally with_priorities(RunTally tally, const HostQueues& queues) {
+    tally.queues.resize(queues.size());
+    for (std::uint16_t q = 0; q < queues.size(); ++q) tally.queues[q].priority = queues.priority_of(QueueId{q});
+    return tally;
 }
 
 } // namespace
 
-HostQueues host_queues(const SsdConfig& drive, std::span<const QueueLoad> loads) {
-    std::vector<QueuePriority> priorities;
-    for (const QueueLoad& load : loads) priorities.push_back(load.priority);
+HostQueues host_queues(const SsdConfig& drive, std::vector<QueuePriority> priorities) {
     const ArbiterEntry* arbiter = find_named(arbiters(), drive.host_link.arbiter);
     ensure(arbiter != nullptr, "a drive was made of this configuration");
     return HostQueues{std::move(priorities), drive.host_link.slots, arbiter->make(drive.ftl.options)};
@@ -74,26 +113,29 @@ HostQueues host_queues(const SsdConfig& drive, std::span<const QueueLoad> loads)
 std::expected<RunTally, std::string> run_queues(const RunTarget& target, std::span<const QueueLoad> loads, HostQueues& queues, SimTime begin,
                                                 const RunWatch& watch) {
     RequestServer server{target, watch, begin};
-    server.tally.queues.resize(loads.size());
     Submitters submitters{loads, begin};
     for (;;) {
-        if (Interruption::came()) return server.ended_by_signal();
+        if (Interruption::came()) {
+            auto part = server.ended_by_signal();
+            return part ? with_priorities(std::move(*part), queues) : std::move(part);
+        }
         const auto submission = submitters.next();
         const auto next_fetch = queues.next_fetch();
         if (submission && (!next_fetch || *submission <= *next_fetch)) {
             if (auto done = submitters.submit(queues); !done) return std::unexpected(done.error());
             continue;
         }
-        if (!next_fetch) return std::move(server.tally);
+        if (!next_fetch) break;
         const HostQueues::Fetch fetch = queues.fetch();
-        const TraceRequest request = submitters.take(fetch.queue);
-        const auto done = server.serve(request, fetch.submitted, fetch.at);
+        const Submitted command = submitters.take(fetch.queue);
+        const auto done = server.serve(command.request, command.wanted, fetch.at);
         if (!done) return std::unexpected(done.error());
         queues.answered(*done);
-        submitters.answered(fetch.queue, *done);
-        count(server.tally.queues[fetch.queue.value()], request.op, fetch, *done);
-        if (!server.goes_on()) return std::move(server.tally);
+        submitters.answered(command.load, *done);
+        count(server.tally, command, fetch.at, *done);
+        if (!server.goes_on()) break;
     }
+    return with_priorities(std::move(server.tally), queues);
 }
 
 } // namespace flashlab

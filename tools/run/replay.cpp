@@ -1,14 +1,43 @@
 #include "tools/run/replay.h"
 
-#include <fmt/format.h>
+#include <algorithm>
+#include <iterator>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "tools/run/queue_run.h"
 #include "tools/traces/trace_fields.h"
 
 namespace flashlab {
 
 std::expected<RunTally, std::string> replay(const RunSpace& space, const NextRequest& next, AddressFit& fit, const ReplaySpeed& speed, SimTime begin,
-                                            const RunWatch& watch) {
-    return run_requests(sectors_target(*space.device, *space.disk, fit, space.payload), next, speed, begin, watch);
+                                            const RunWatch& watch, const std::vector<QueuePriority>& priorities) {
+    const RunTarget target = sectors_target(*space.device, *space.disk, fit, space.payload);
+    const SsdConfig& drive = space.device->config().ssd;
+    if (drive.host_link.slots == 0) return run_requests(target, next, speed, begin, watch);
+    const NextRequest timed = [&](TraceRequest& request) {
+        auto more = next(request);
+        request.time_ns = static_cast<std::uint64_t>(speed.since_begin(request).count());
+        return more;
+    };
+    HostQueues queues = host_queues(drive, priorities);
+    const QueueLoad load{timed, speed.depth, speed.depth == 0};
+    return run_queues(target, {&load, 1}, queues, begin, watch);
+}
+
+std::expected<std::vector<QueuePriority>, std::string> parse_priorities(std::string_view text) {
+    std::vector<QueuePriority> out;
+    while (!text.empty()) {
+        const std::string_view word = text.substr(0, text.find(','));
+        text.remove_prefix(std::min(text.size(), word.size() + 1));
+        const auto* const named = std::ranges::find(queue_priority_names, word);
+        if (named == std::end(queue_priority_names))
+            return std::unexpected(fmt::format("'{}': allowed: {}", word, fmt::join(queue_priority_names, ", ")));
+        out.push_back(static_cast<QueuePriority>(named - std::begin(queue_priority_names)));
+    }
+    if (out.size() > most_queues) return std::unexpected(fmt::format("at most {} queues", most_queues));
+    return out;
 }
 
 std::expected<ReplaySpeed, std::string> parse_replay_speed(const std::string& text) {

@@ -76,6 +76,24 @@ Json partition_report(const Device& device, const RunSnapshot& after, const RunS
                          {"to_buffer", after.partition.to_buffer - before.partition.to_buffer}});
 }
 
+Json queues_report(const RunTally& tally) {
+    Json out{Json::Array{}};
+    for (std::size_t q = 0; q < tally.queues.size(); ++q) {
+        const QueueTally& of = tally.queues[q];
+        const double seconds = static_cast<double>((of.end - tally.begin).count()) / 1e9; // until its own last answer
+        const std::uint64_t requests = of.read.count() + of.others.count();
+        Json queue = Json::object({{"queue", q}, {"priority", queue_priority_names[static_cast<std::size_t>(of.priority)]}});
+        if (!of.rw.empty()) queue.add("rw", of.rw);
+        queue.add("requests", requests);
+        queue.add("iops", seconds > 0 ? static_cast<double>(requests) / seconds : 0.0);
+        queue.add("waited_us", of.waited.to_json());
+        queue.add("read_us", of.read.to_json());
+        queue.add("write_us", of.others.to_json());
+        out.push(std::move(queue));
+    }
+    return out;
+}
+
 } // namespace
 
 RunSnapshot RunSnapshot::of(Device& device, SimTime now) {
@@ -158,6 +176,7 @@ Json report_run(const RunIdentity& run, Device& device, const RunSnapshot& befor
          {"config_hash", config_hash(device.config())},
          {"seed", run.seed},
          {"version", FLASHLAB_VERSION}});
+    if (!tally.queues.empty()) report.add("queues", queues_report(tally));
     if (Json counters = counters_as_json(after.own, before.own); !counters.is_null()) report.add("counters", std::move(counters));
     return report;
 }

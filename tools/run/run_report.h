@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ftl/counters.h"
+#include "ftl/host/arbiter.h"
 #include "tools/drive/device.h"
 #include "tools/run/latency_recorder.h"
 #include "tools/text/json.h"
@@ -18,9 +19,11 @@ namespace flashlab {
 
 /// Of one submission queue.
 struct QueueTally {
-    LatencyRecorder read, others; ///< from the submission on
+    LatencyRecorder read, others; ///< from the submission, or the time planned for it
     LatencyRecorder waited;       ///< until it was fetched
     SimTime end = sim_start;      ///< the last answer: other queues may have more to do
+    QueuePriority priority = QueuePriority::medium;
+    std::string rw{}; ///< of its load; empty: unknown
 };
 
 struct RunTally {

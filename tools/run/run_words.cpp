@@ -63,7 +63,7 @@ std::string queues(const Json& of) {
     if (of.items().empty()) return "";
     Table table{{"  queue", "priority", "load", "requests", "a second", "waits p50", "p99", "reads p50", "p99", "writes p50", "p99"}};
     for (const Json& q : of.items()) {
-        std::vector<std::string> row{"  " + q["queue"].dump(), q["priority"].text(), q["rw"].text(), q["requests"].dump(),
+        std::vector<std::string> row{"  " + q["queue"].dump(), q["priority"].text(), q["rw"].is_null() ? "-" : q["rw"].text(), q["requests"].dump(),
                                      fmt::format("{:.0f}", q["iops"].real())};
         for (const char* key : {"waited_us", "read_us", "write_us"})
             for (const char* at : {"p50", "p99"}) row.push_back(q[key][at].is_null() ? "-" : human_micros(q[key][at].real()));

@@ -10,6 +10,9 @@
 
 namespace flashlab {
 
+/// More than any host of today has. A drive looks at each queue for each command.
+inline constexpr std::int64_t most_queues = 256;
+
 enum class TraceOp : std::uint8_t { read, write, trim, flush };
 
 struct TraceRequest {

@@ -13,6 +13,7 @@
 
 #include "tools/cli/command_line.h"
 #include "tools/host/complaint.h"
+#include "tools/log/sqlite.h"
 #include "tools/text/json.h"
 
 using namespace flashlab;
@@ -54,10 +55,7 @@ struct Said {
     std::string errors;
 };
 
-/// 8 MiB of a load on a drive of 128 MiB.
-Said bench(const std::string& level, const std::string& rw, const std::string& precondition = "") {
-    std::vector<std::string> words{"bench", "--json", "--size", "128M", "--io-size", "8M", "--iodepth", "4", "--level", level, "--rw", rw};
-    if (!precondition.empty()) words.insert(words.end(), {"--precondition", precondition});
+Said said_to(const std::vector<std::string>& words) {
     const Captured out{stdout}, err{stderr};
     const int code = run_words(words);
     const std::string errors = err.text();
@@ -67,6 +65,31 @@ Said bench(const std::string& level, const std::string& rw, const std::string& p
     REQUIRE(report.has_value());
     return {std::move(*report), errors};
 }
+
+/// 8 MiB of a load on a drive of 128 MiB.
+Said bench(const std::string& level, const std::string& rw, const std::string& precondition = "") {
+    std::vector<std::string> words{"bench", "--json", "--size", "128M", "--io-size", "8M", "--iodepth", "4", "--level", level, "--rw", rw};
+    if (!precondition.empty()) words.insert(words.end(), {"--precondition", precondition});
+    return said_to(words);
+}
+
+/// Reads of single pages on a drive of one chip and one plane: each takes the same time.
+Json one_chip(std::vector<std::string> words, const std::string& requests = "40000") {
+    words.insert(words.begin(), {"bench",          "--json",
+                                 "--preset",       "tiny",
+                                 "--ftl",          "page_map",
+                                 "--set",          "nand.channels=1",
+                                 "--set",          "nand.planes_per_die=1",
+                                 "--set",          "nand.blocks_per_plane=64",
+                                 "--precondition", "fill:100",
+                                 "--rw",           "randread",
+                                 "--bs",           "4k",
+                                 "--io-size",      std::to_string(std::stoull(requests) * 4096)});
+    return std::move(said_to(words).report);
+}
+
+/// Pollaczek and Khinchine, of a service that always takes the same time: the mean wait of a Poisson stream.
+double wait_of_m_d_1(double utilisation, double service) { return utilisation * service / (2 * (1 - utilisation)); }
 
 } // namespace
 
@@ -109,4 +132,79 @@ TEST_CASE("a run of which more than one page read in a hundred holds nothing war
         CHECK(full.report["unmapped_reads"].real() <= 1); // a hundred hundredths of the bytes, in whole pages, may leave out the last page
         CHECK(bench(level, "randwrite").errors.empty());
     }
+}
+
+TEST_CASE("a Poisson stream waits for a drive of one chip as long as theory says of an M/D/1 queue", "[tools][bench]") {
+    const double alone_us = one_chip({"--iodepth", "1"}, "1000")["latency_us"]["mean"].real();
+    const double chip_us = 1e6 / one_chip({"--iodepth", "64"}, "4000")["iops"].real(); // what a read has the chip for
+    CHECK(chip_us < alone_us);
+    for (const double utilisation : {0.3, 0.6, 0.8}) {
+        CAPTURE(utilisation);
+        const auto rate_for = [&](double service_us) { return fmt::format("{:.0f}", utilisation * 1e6 / service_us); };
+        // One command at a time: the drive as a whole serves. Who holds the others back does not matter: the host's depth, or the drive's slots.
+        const Json by_depth = one_chip({"--rate-iops", rate_for(alone_us), "--rate-process", "poisson", "--iodepth", "1"});
+        CHECK(by_depth["queues"].items().front()["waited_us"]["mean"].real() == Approx(wait_of_m_d_1(utilisation, alone_us)).epsilon(0.08));
+        CHECK(by_depth["latency_us"]["mean"].real() == Approx(alone_us + wait_of_m_d_1(utilisation, alone_us)).epsilon(0.04));
+        CHECK(by_depth["iops"].real() == Approx(utilisation * 1e6 / alone_us).epsilon(0.02));
+        const Json by_slots =
+            one_chip({"--rate-iops", rate_for(alone_us), "--rate-process", "poisson", "--iodepth", "65536", "--set", "host_link.slots=1"});
+        CHECK(by_slots["latency_us"].dump() == by_depth["latency_us"].dump());
+        // All at once: the chip serves, and link and firmware are passed meanwhile.
+        const Json by_chip = one_chip({"--rate-iops", rate_for(chip_us), "--rate-process", "poisson", "--iodepth", "65536"});
+        CHECK(by_chip["queues"].items().front()["waited_us"]["max"].real() == 0);
+        CHECK(by_chip["latency_us"]["mean"].real() - alone_us == Approx(wait_of_m_d_1(utilisation, chip_us)).epsilon(0.08));
+    }
+}
+
+TEST_CASE("a stream with equal gaps waits for nothing up to the drive's rate, and beyond it each latency has the whole backlog", "[tools][bench]") {
+    const double alone_us = one_chip({"--iodepth", "1"}, "1000")["latency_us"]["mean"].real();
+    const Json below = one_chip({"--rate-iops", fmt::format("{:.0f}", 0.97e6 / alone_us)}, "4000");
+    CHECK(below["queues"].items().front()["waited_us"]["max"].real() == 0);
+    CHECK(below["iops"].real() == Approx(0.97e6 / alone_us).epsilon(0.01));
+    const Json twice = one_chip({"--rate", fmt::format("{:.0f}", 2e6 / alone_us * 4096)}, "4000");
+    CHECK(twice["iops"].real() == Approx(1e6 / alone_us).epsilon(0.01));
+    CHECK(twice["latency_us"]["max"].real() == Approx(4000 * alone_us / 2).epsilon(0.01)); // the last one: planned at half the time it was done
+}
+
+TEST_CASE("a rate is of reads and of writes, each, and moves no address", "[tools][bench]") {
+    const auto mixed = [](const std::string& rate, const std::string& queue = "") {
+        std::vector<std::string> words{"bench",     "--json", "--size", "128M",   "--io-size",   "16M",
+                                       "--iodepth", "256",    "--rw",   "randrw", "--rate-iops", rate};
+        if (!queue.empty()) words.insert(words.end(), {"--queue", queue});
+        return std::move(said_to(words).report);
+    };
+    const Json each = mixed("1000");
+    CHECK(each["reads"].real() == 2048);
+    CHECK(each["writes"].real() == 2048);
+    CHECK(each["iops"].real() == Approx(2000).epsilon(0.01));
+    const Json both = mixed("3000,1000");
+    CHECK(both["reads"].real() == 3072);
+    CHECK(both["iops"].real() == Approx(4000).epsilon(0.01));
+    const Json of_queue = mixed("1000", "rate-iops=3000:1000");
+    CHECK(of_queue["latency_us"].dump() == both["latency_us"].dump());
+    const Json other_gaps = [] {
+        return std::move(said_to({"bench", "--json", "--size", "128M", "--io-size", "16M", "--iodepth", "256", "--rw", "randwrite", "--rate-iops",
+                                  "1000", "--rate-process", "poisson", "--level", "ftl"})
+                             .report);
+    }();
+    CHECK(other_gaps["seed"].real() == 1);
+    CHECK(other_gaps["iops"].real() == Approx(1000).epsilon(0.05));
+}
+
+TEST_CASE("jobs are queues of one load, each with addresses of its own", "[tools][bench]") {
+    const TemporaryDirectory t;
+    const std::vector<std::string> words{"bench", "--json", "--size", "128M", "--io-size", "4M", "--rw", "randwrite"};
+    const auto with = [&](std::vector<std::string> more) {
+        more.insert(more.begin(), words.begin(), words.end());
+        return std::move(said_to(more).report);
+    };
+    const Json jobs = with({"--numjobs", "3", "--events", t / "jobs.db"});
+    CHECK(jobs["writes"].real() == 3 * 1024);
+    REQUIRE(jobs["queues"].items().size() == 3);
+    for (const Json& queue : jobs["queues"].items()) CHECK(queue["requests"].real() == 1024);
+    CHECK(with({"--queue", "numjobs=3"})["queues"].dump() == jobs["queues"].dump());
+    auto log = SqliteConnection::open(t / "jobs.db", SqliteAccess::read_only);
+    REQUIRE(log.has_value());
+    CHECK(log->number("SELECT count(DISTINCT queue) FROM host_request") == 3);
+    CHECK(log->number("SELECT count(DISTINCT first_sector) > 2500 FROM host_request") == 1);
 }

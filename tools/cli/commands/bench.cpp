@@ -20,10 +20,12 @@
 #include "tools/live/live_mount.h"
 #include "tools/run/device_choice.h"
 #include "tools/run/queue_run.h"
+#include "tools/run/replay.h"
 #include "tools/run/run_monitor.h"
 #include "tools/run/run_words.h"
 #include "tools/text/sizes.h"
 #include "tools/text/table.h"
+#include "tools/workloads/arrivals.h"
 #include "tools/workloads/random_distribution.h"
 
 namespace flashlab {
@@ -36,6 +38,10 @@ struct BenchOptions {
     std::uint32_t iodepth = 1, rwmixread = 50;
     std::vector<std::string> queues; ///< --queue as given
     QueuePriority priority = QueuePriority::medium;
+    std::uint16_t queue = 0;
+    std::uint32_t numjobs = 1;
+    std::string rate, rate_iops, rate_process = "linear"; ///< as given; empty: the next request when one is answered
+    std::array<double, 2> iops{};                         ///< planned, of reads and of writes; 0: no rate
     std::string precondition, warm_up;
     bool until_steady = false;
     bool top = false; ///< the live view while it runs
@@ -43,6 +49,7 @@ struct BenchOptions {
     OutputFormat format = OutputFormat::table;
 };
 
+const std::vector<std::string> rate_processes{"linear", "poisson"};
 const std::vector<std::string> patterns{"read", "write", "randread", "randwrite", "randrw", "rw"};
 
 std::expected<std::uint64_t, std::string> number_in(std::string_view value, std::uint64_t least, std::uint64_t most) {
@@ -64,24 +71,53 @@ std::expected<void, std::string> set_of_queue(BenchOptions& o, std::string_view 
     if (key == "io-size") return put(o.io_bytes, sector_bytes, std::uint64_t{1} << 60);
     if (key == "iodepth") return put(o.iodepth, 1, 65536);
     if (key == "rwmixread") return put(o.rwmixread, 0, 100);
-    if (key == "rw") {
-        if (std::ranges::find(patterns, value) == patterns.end()) return std::unexpected(fmt::format("allowed: {}", fmt::join(patterns, ", ")));
-        o.rw = value;
+    if (key == "numjobs") return put(o.numjobs, 1, most_queues);
+    const auto choose = [&](std::string& to, const std::vector<std::string>& known) -> std::expected<void, std::string> {
+        if (std::ranges::find(known, value) == known.end()) return std::unexpected(fmt::format("allowed: {}", fmt::join(known, ", ")));
+        to = value;
+        return {};
+    };
+    if (key == "rw") return choose(o.rw, patterns);
+    if (key == "rate-process") return choose(o.rate_process, rate_processes);
+    if (key == "rate" || key == "rate-iops") { // of the queue, instead of the other one for all
+        o.rate = key == "rate" ? value : "";
+        o.rate_iops = key == "rate" ? "" : value;
         return {};
     }
-    if (key != "priority") return std::unexpected(std::string{"known are rw, bs, io-size, iodepth, rwmixread and priority"});
-    const auto named = std::ranges::find(queue_priority_names, value);
-    if (named == std::end(queue_priority_names)) return std::unexpected(fmt::format("allowed: {}", fmt::join(queue_priority_names, ", ")));
-    o.priority = static_cast<QueuePriority>(named - std::begin(queue_priority_names));
+    if (key != "priority")
+        return std::unexpected(std::string{"known are rw, bs, io-size, iodepth, rwmixread, numjobs, rate, rate-iops, rate-process and priority"});
+    const auto priority = parse_priorities(value);
+    if (!priority || priority->size() != 1) return std::unexpected(priority ? "a name is wanted" : priority.error());
+    o.priority = priority->front();
     return {};
 }
 
-/// Each queue's load: what --queue does not say is as without it; each has a seed of its own.
+std::uint32_t read_percent(const BenchOptions& o) {
+    return o.rw == "read" || o.rw == "randread" ? 100 : o.rw == "write" || o.rw == "randwrite" ? 0 : o.rwmixread;
+}
+
+/// --rate in requests, or --rate-iops. One number is of reads and of writes, each; two are of reads, and of writes.
+std::expected<void, std::string> set_rates(BenchOptions& o) {
+    const std::string& text = o.rate.empty() ? o.rate_iops : o.rate;
+    const std::size_t comma = std::min(text.find_first_of(",:"), text.size());
+    for (std::size_t direction = 0; direction < 2 && !text.empty(); ++direction) {
+        const std::string part = direction == 0 || comma == text.size() ? text.substr(0, comma) : text.substr(comma + 1);
+        const auto number = o.rate.empty() ? number_in(part, 1, 1'000'000'000) : number_in(part, 1, std::uint64_t{1} << 40);
+        if (!number) return std::unexpected(fmt::format("rate{} {}: {}", o.rate.empty() ? "-iops" : "", text, number.error()));
+        const bool is_mixed = o.rw == "rw" || o.rw == "randrw";
+        if (is_mixed || (direction == 0) == (read_percent(o) != 0))
+            o.iops[direction] = static_cast<double>(*number) / (o.rate.empty() ? 1.0 : static_cast<double>(o.block_bytes));
+    }
+    return {};
+}
+
+/// Each queue's load: what --queue does not say is as without it; each job has a seed of its own. None: one load whose next request comes with an
+/// answer.
 std::expected<std::vector<BenchOptions>, std::string> loads_of_queues(const BenchOptions& o) {
     std::vector<BenchOptions> loads;
-    for (const std::string& text : o.queues) {
+    const bool has_one = o.queues.empty() && (o.numjobs > 1 || !o.rate.empty() || !o.rate_iops.empty());
+    for (const std::string& text : has_one ? std::vector<std::string>{""} : o.queues) {
         BenchOptions load = o;
-        load.seed = o.seed + loads.size();
         std::string_view rest = text;
         while (!rest.empty()) {
             const std::string_view setting = rest.substr(0, rest.find(','));
@@ -92,13 +128,15 @@ std::expected<std::vector<BenchOptions>, std::string> loads_of_queues(const Benc
             if (!done) return std::unexpected(fmt::format("--queue {}: {}: {}", text, setting, done.error()));
         }
         if (load.io_bytes < load.block_bytes) return std::unexpected(fmt::format("--queue {}: io-size holds no request of bs", text));
-        loads.push_back(std::move(load));
+        if (auto rates = set_rates(load); !rates) return std::unexpected(fmt::format("{}{}", has_one ? "--" : "--queue: ", rates.error()));
+        for (std::uint32_t job = 0; job < load.numjobs; ++job) {
+            if (loads.size() == most_queues) return std::unexpected(fmt::format("--queue, --numjobs: at most {} queues", most_queues));
+            load.seed = o.seed + loads.size();
+            load.queue = static_cast<std::uint16_t>(loads.size());
+            loads.push_back(load);
+        }
     }
     return loads;
-}
-
-std::uint32_t read_percent(const BenchOptions& o) {
-    return o.rw == "read" || o.rw == "randread" ? 100 : o.rw == "write" || o.rw == "randwrite" ? 0 : o.rwmixread;
 }
 
 /// --rw over a space, until --io-size is reached.
@@ -108,15 +146,20 @@ NextRequest load_of(const BenchOptions& o, const DistributionSpec& distribution,
     const bool is_uniform = distribution.kind == DistributionKind::uniform;
     Random choice{o.seed};
     Random place = choice.fork();
-    return [=, reads = read_percent(o), ranks = RandomDistribution{distribution, slots}, order = ScatteredOrder{slots},
-            left = o.io_bytes / o.block_bytes, n = std::uint64_t{0},
-            bytes = o.block_bytes](TraceRequest& request) mutable -> std::expected<bool, std::string> {
-        if (left-- == 0) return false;
-        request.op = choice.below(100) >= reads ? TraceOp::write : TraceOp::read;
-        request.offset = (in_order ? n++ % slots : is_uniform ? place.below(slots) : order.at(ranks.rank(place))) * bytes;
-        request.bytes = bytes;
-        return true;
-    };
+    return
+        [=, arrivals = Arrivals{o.iops, o.rate_process == "poisson", o.seed}, is_planned = o.iops[0] + o.iops[1] > 0, queue = o.queue,
+         reads = read_percent(o), ranks = RandomDistribution{distribution, slots}, order = ScatteredOrder{slots}, left = o.io_bytes / o.block_bytes,
+         n = std::uint64_t{0}, bytes = o.block_bytes](TraceRequest& request) mutable -> std::expected<bool, std::string> {
+            if (left-- == 0) return false;
+            if (is_planned)
+                arrivals.take(request);
+            else
+                request.op = choice.below(100) >= reads ? TraceOp::write : TraceOp::read;
+            request.queue = queue;
+            request.offset = (in_order ? n++ % slots : is_uniform ? place.below(slots) : order.at(ranks.rank(place))) * bytes;
+            request.bytes = bytes;
+            return true;
+        };
 }
 
 struct Plan {
@@ -167,13 +210,18 @@ RunViewSubject subject_of(const BenchOptions& o, Device& device, SimTime begin) 
 }
 
 /// One queue after the other on the command line, all at once on the drive.
-std::expected<RunTally, std::string> run_queued(const Plan& plan, const RunSpace& space, AddressFit& fit, RunView& view, SimTime begin,
-                                                const RunWatch& watch) {
+std::expected<RunTally, std::string> run_queued(const Plan& plan, const RunTarget& target, std::uint64_t span_bytes, const SsdConfig& drive,
+                                                RunView& view, SimTime begin, const RunWatch& watch) {
     std::vector<QueueLoad> loads;
-    for (const BenchOptions& queue : plan.queues)
-        loads.push_back({counted(view, load_of(queue, plan.distribution, space.bytes())), queue.iodepth, queue.priority});
-    HostQueues queues = host_queues(space.device->config().ssd, loads);
-    return run_queues(sectors_target(*space.device, *space.disk, fit, space.payload), loads, queues, begin, watch);
+    std::vector<QueuePriority> priorities;
+    for (const BenchOptions& queue : plan.queues) {
+        loads.push_back({counted(view, load_of(queue, plan.distribution, span_bytes)), queue.iodepth, queue.iops[0] + queue.iops[1] > 0});
+        priorities.push_back(queue.priority);
+    }
+    HostQueues queues = host_queues(drive, std::move(priorities));
+    auto tally = run_queues(target, loads, queues, begin, watch);
+    for (std::size_t q = 0; tally && q < plan.queues.size(); ++q) tally->queues[q].rw = plan.queues[q].rw;
+    return tally;
 }
 
 std::expected<Run, std::string> run_device(const BenchOptions& o, const Plan& plan, RunDevice& on) {
@@ -191,7 +239,8 @@ std::expected<Run, std::string> run_device(const BenchOptions& o, const Plan& pl
     RunView view{subject_of(o, on.device(), *ready), o.top};
     const RunWatch watch = view.over(monitor.watch());
     auto tally = plan.queues.empty() ? replay(*space, counted(view, load_of(o, plan.distribution, space->bytes())), fit, speed, *ready, watch)
-                                     : run_queued(plan, *space, fit, view, *ready, watch);
+                                     : run_queued(plan, sectors_target(*space->device, *space->disk, fit, space->payload), space->bytes(),
+                                                  on.device().config().ssd, view, *ready, watch);
     if (!tally) return std::unexpected(tally.error());
     return finished(monitor, std::move(*tally), wall_begin);
 }
@@ -217,32 +266,16 @@ std::expected<Run, std::string> run_file_system(const BenchOptions& o, const Pla
     const auto made = is_read ? std::expected<SimTime, std::string>{begin} : file.make(begin);
     if (!made) return std::unexpected(made.error());
     RunView view{subject_of(o, device, *made), o.top};
-    auto tally =
-        run_requests(file.target(o.block_bytes), counted(view, load_of(o, plan.distribution, file_bytes)), speed, *made, view.over(monitor.watch()));
+    const RunTarget target = file.target(o.block_bytes);
+    const RunWatch watch = view.over(monitor.watch());
+    auto tally = plan.queues.empty() ? run_requests(target, counted(view, load_of(o, plan.distribution, file_bytes)), speed, *made, watch)
+                                     : run_queued(plan, target, file_bytes, SsdConfig{}, view, *made, watch);
     if (!tally) return std::unexpected(tally.error());
     if (o.warm_up.empty()) tally->begin = begin;
     const auto synced = file.sync(tally->end);
     if (!synced) return std::unexpected(synced.error());
     tally->end = *synced;
     return finished(monitor, std::move(*tally), wall_begin);
-}
-
-Json queues_report(const std::vector<BenchOptions>& queues, const RunTally& tally) {
-    Json out{Json::Array{}};
-    for (std::size_t q = 0; q < queues.size(); ++q) {
-        const QueueTally& of = tally.queues[q];
-        const double seconds = static_cast<double>((of.end - tally.begin).count()) / 1e9; // until its own last answer
-        const std::uint64_t requests = of.read.count() + of.others.count();
-        out.push(Json::object({{"queue", q},
-                               {"priority", queue_priority_names[static_cast<std::size_t>(queues[q].priority)]},
-                               {"rw", queues[q].rw},
-                               {"requests", requests},
-                               {"iops", seconds > 0 ? static_cast<double>(requests) / seconds : 0.0},
-                               {"waited_us", of.waited.to_json()},
-                               {"read_us", of.read.to_json()},
-                               {"write_us", of.others.to_json()}}));
-    }
-    return out;
 }
 
 int run_bench(const BenchOptions& o) {
@@ -264,7 +297,8 @@ int run_bench(const BenchOptions& o) {
                         exit_usage);
     const auto loads = loads_of_queues(o);
     if (!loads) return complain("bench: " + loads.error(), exit_usage);
-    if (with_fs && !loads->empty()) return complain("bench: --queue: a file system has one queue to its drive: not with --level fs", exit_usage);
+    if (with_fs && (!o.queues.empty() || loads->size() > 1))
+        return complain("bench: --queue, --numjobs: a file system has one queue to its drive: not with --level fs", exit_usage);
     DeviceChoice choice = o.device;
     if (o.level == "ftl") {
         if (choice.directory)
@@ -296,10 +330,12 @@ int run_bench(const BenchOptions& o) {
             return complain("bench: " + good.error(), exit_usage);
     const auto run = with_fs ? run_file_system(o, plan, **on) : run_device(o, plan, **on);
     if (!run) return complain(fmt::format("bench: {}", run.error()));
-    const std::string load = o.queues.empty() ? fmt::format("{}:{}:{}", o.rw, o.block_bytes, o.iodepth) : fmt::format("{}", fmt::join(o.queues, ";"));
+    std::string load = o.queues.empty() ? fmt::format("{}:{}:{}", o.rw, o.block_bytes, o.iodepth) : fmt::format("{}", fmt::join(o.queues, ";"));
+    if (o.numjobs > 1) load += fmt::format(":numjobs={}", o.numjobs);
+    if (const std::string& rate = o.rate.empty() ? o.rate_iops : o.rate; !rate.empty())
+        load += fmt::format(":rate{}={}:{}", o.rate.empty() ? "-iops" : "", rate, o.rate_process);
     Json result = report_run({fmt::format("bench:{}:{}", o.level, load), o.seed, run->wall}, (*on)->device(), run->before, run->tally);
     for (const auto& [key, value] : run->steady.members()) result.add(key, value);
-    if (!plan.queues.empty()) result.add("queues", queues_report(plan.queues, run->tally));
     if (const auto warning = warning_on_reads((*on)->device(), run->before, run->tally)) complain("bench: warning: " + *warning);
     const auto closed = (*on)->close(run->tally.end);
     fmt::print("{}", shown_run(o.format, result));
@@ -327,9 +363,20 @@ void add_bench(CLI::App& app, Action& action) {
                  "Of randread, randwrite, randrw: uniform, zipf:THETA, pareto:H, hotspot:SHARE,PROBABILITY")
         ->capture_default_str();
     c.add_option("--queue", o.queues,
-                 "A submission queue with a load of its own, as rw=randread,bs=4k,iodepth=1,io-size=16M,rwmixread=70,priority=urgent; once for "
-                 "each queue. host_link.slots and host_link.arbiter say who is fetched")
+                 "A submission queue with a load of its own, as rw=randread,bs=4k,iodepth=1,io-size=16M,rwmixread=70,priority=urgent,numjobs=2,"
+                 "rate-iops=900:100,rate-process=poisson; once for each queue. host_link.slots and host_link.arbiter say who is fetched")
         ->allow_extra_args(false);
+    c.add_option("--numjobs", o.numjobs, "So many such loads beside each other, each in a queue of its own with a seed of its own")
+        ->check(CLI::Range(std::int64_t{1}, most_queues))
+        ->capture_default_str();
+    auto* iops =
+        c.add_option("--rate-iops", o.rate_iops,
+                     "Requests are planned at this rate, whatever the drive does: N a second, reads and writes each, or READS,WRITES. One that "
+                     "is due while --iodepth are in flight waits. Latencies count from the planned time (no coordinated omission)");
+    c.add_option("--rate", o.rate, "The same in bytes a second, as 20M or 15M,5M")->excludes(iops);
+    c.add_option("--rate-process", o.rate_process, "Of a rate: linear (equal gaps) or poisson (exponential gaps, drawn from --seed)")
+        ->check(CLI::IsMember(rate_processes))
+        ->capture_default_str();
     add_measure(c, o);
     c.add_option("--seed", o.seed, "Seed of the addresses")->capture_default_str();
     add_device_choice(c, o.device, "1G");
