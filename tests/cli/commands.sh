@@ -234,6 +234,22 @@ code 2 trace "$work/two.spc" --separator tab
 code 2 crash torture --cuts 0 -- true
 code 2 crash torture --device "$dev" --size 1G -- true
 code 2 bench --rw write --random-distribution zipf:0.9
+# Queues of a trace: read, written, fetched by the arbiter; what is no queue is named by file, line and field.
+printf 'ns,device,queue,op,offset,bytes\n0,0,1,write,0,4096\n0,0,0,read,4096,512\n5,0,3,trim,0,4096\n9,0,2,flush,0,0\n' > "$work/queues.csv"
+code 0 trace "$work/queues.csv" --convert flashlab -o "$work/again.csv"
+cmp -s "$work/queues.csv" "$work/again.csv" || wrong "a trace of FlashLab's own format is not written as it was read"
+code 0 replay "$work/queues.csv" --size 64M --set host_link.slots=1 --set host_link.arbiter=weighted --priorities low,urgent --json
+[[ $(grep -o '"priority":"[a-z]*"' "$work/out" | tr -d '\n') == '"priority":"low""priority":"urgent""priority":"medium""priority":"medium"' ]] || wrong "queues of a replay: $(< "$work/out")"
+code 2 replay "$work/queues.csv" --size 64M --priorities low
+says 'host_link.slots is 0'
+code 2 replay "$work/queues.csv" --size 64M --set host_link.slots=1 --priorities low,lowest
+says "'lowest': allowed: urgent, high, medium, low"
+printf '5,0,256,read,0,512\n' >> "$work/queues.csv"
+code 1 replay "$work/queues.csv" --size 64M --format flashlab
+says 'queues.csv: line 6, field 3: the queue is no number from 0 to 255'
+code 2 bench --rate-iops 0
+code 2 bench --rate-iops 5,6,7
+code 2 bench --queue rate-process=exponential
 code 2 reproduce mc-fig11 --trace financial="$work/two.spc"
 code 2 reproduce mc-fig11 --traces "$work"
 # A job of fio's becomes loads that run.

@@ -128,7 +128,7 @@ inline void add_trace_input(CLI::App& c, TraceInput& input) {
                  "desktop-even, small-writes)")
         ->required();
     c.add_option("--format", input.format, "auto, columns, or a format's name (flashlab trace --formats)")->capture_default_str();
-    auto* columns = c.add_option("--columns", input.columns, "Columns of any text: ts:us=1,op=2,off:sector=3,len:B=4,dev=5; -1 is the last");
+    auto* columns = c.add_option("--columns", input.columns, "Columns of any text: ts:us=1,op=2,off:sector=3,len:B=4,dev=5,queue=6; -1 is the last");
     c.add_option("--separator", input.separator, "of --columns: one character, tab or blanks")->capture_default_str()->needs(columns);
     c.add_option("--op-words", input.op_words, "of --columns: R=read,W=write,D=trim,F=flush")->needs(columns);
     c.add_flag("--header", input.has_header, "of --columns: the first line is a header")->needs(columns);

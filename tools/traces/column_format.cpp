@@ -56,6 +56,13 @@ TraceParse ColumnFormat::parse_columns(const Line& line, TraceRequest& request) 
         if (!column) return no_column(spec_.device);
         request.device = device_number(line.fields[*column]);
     }
+    if (spec_.queue != 0) {
+        const auto column = index_of(spec_.queue, line.count);
+        if (!column) return no_column(spec_.queue);
+        const auto queue = parse_unsigned(line.fields[*column]);
+        if (!queue || *queue >= most_queues) return TraceParse::bad(*column + 1, "the queue is no number from 0 to 255");
+        request.queue = static_cast<std::uint16_t>(*queue);
+    }
     return request.op == TraceOp::flush ? TraceParse::request() : parse_place(line, request);
 }
 
@@ -158,11 +165,13 @@ std::expected<void, std::string> set_column(ColumnSpec& spec, std::string_view p
         spec.op = column;
     } else if (name == "dev") {
         spec.device = column;
+    } else if (name == "queue") {
+        spec.queue = column;
     } else if (name == "action") {
         spec.action = column;
         spec.action_word = unit;
     } else {
-        return wrong("the names are ts, op, off, len, dev and action:WORD");
+        return wrong("the names are ts, op, off, len, dev, queue and action:WORD");
     }
     return {};
 }

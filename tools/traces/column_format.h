@@ -34,6 +34,7 @@ struct ColumnSpec {
     std::uint64_t length_unit = 1;
     std::uint64_t length_multiple = 1; ///< every length is a multiple of this many bytes; distinguishes formats that look alike
     int device = 0;
+    int queue = 0;
     int action = 0; ///< lines with another word here are no requests
     std::string action_word;
     char decimal = '.';

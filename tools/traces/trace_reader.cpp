@@ -32,12 +32,14 @@ public:
         if (result != SQLITE_ROW) return std::unexpected("the event log cannot be read: " + db_.error());
         ++number_;
         const auto column = [&](int index) { return ::sqlite3_column_int64(rows_.get(), index); };
-        const std::int64_t time = column(0), op = column(1), sector = column(2), sectors = column(3);
-        if (time < 0 || op < 0 || op > 3 || sector < 0 || sectors < 0 || sector > (std::int64_t{1} << 50) || sectors > (std::int64_t{1} << 40))
+        const std::int64_t time = column(0), op = column(1), sector = column(2), sectors = column(3), queue = column(4);
+        if (time < 0 || op < 0 || op > 3 || sector < 0 || sectors < 0 || sector > (std::int64_t{1} << 50) || sectors > (std::int64_t{1} << 40) ||
+            queue < 0 || queue >= most_queues)
             return TraceParse::bad(0, "the row is out of range");
         if (sectors == 0 && op != 3) return TraceParse::bad(0, "the length is zero");
         constexpr TraceOp ops[] = {TraceOp::read, TraceOp::write, TraceOp::trim, TraceOp::flush};
-        request = {static_cast<std::uint64_t>(time), static_cast<std::uint64_t>(sector) * 512, static_cast<std::uint64_t>(sectors) * 512, 0, ops[op]};
+        request = {static_cast<std::uint64_t>(time), static_cast<std::uint64_t>(sector) * 512, static_cast<std::uint64_t>(sectors) * 512, 0, ops[op],
+                   static_cast<std::uint16_t>(queue)};
         return TraceParse::request();
     }
     std::string where() const override { return fmt::format("host_request row {}", number_); }
@@ -62,8 +64,8 @@ bool is_recorded_trace(const std::string& path) {
 /// What was recorded on a mount at level requests, as a trace: the host_request rows of a device's event log.
 ///
 /// Idea       `flashlab replay DIR` answers which translation layer fits an application: record the application once, then replay it on each layer.
-/// Invariant  Requests come in the order in which the drive received them. Times are the device's clock.
-/// Cost       One row at a time; constant memory.
+/// Invariant  Requests come in the order in which they were submitted: without queues, as the drive received them. Times are the device's clock.
+/// Cost       One row at a time; constant memory. Where requests waited in queues, SQLite sorts them first.
 ///
 /// `path` is a device directory or an event log file. The error names the remedy when nothing was recorded.
 std::expected<std::unique_ptr<TraceSource>, std::string> make_recorded_source(const std::string& path) {
@@ -75,7 +77,10 @@ std::expected<std::unique_ptr<TraceSource>, std::string> make_recorded_source(co
     if (!db) return std::unexpected(db.error());
     if (db->number("PRAGMA user_version").value_or(0) > event_log_version()) // of others the table alone is wanted
         return std::unexpected(fmt::format("{}: {}", log, why_no_event_log(*db)));
-    auto rows = db->prepare("SELECT ts_ns, op, first_sector, sectors FROM host_request ORDER BY id");
+    const bool has_queues = db->number("SELECT count(*) FROM pragma_table_info('host_request') WHERE name = 'waited_ns'").value_or(0) != 0;
+    const bool has_waits = has_queues && db->number("SELECT EXISTS(SELECT 1 FROM host_request WHERE waited_ns <> 0)").value_or(0) != 0;
+    auto rows = db->prepare(fmt::format("SELECT ts_ns{0}, op, first_sector, sectors, {1} FROM host_request ORDER BY {2}id",
+                                        has_waits ? " - waited_ns" : "", has_queues ? "queue" : "0", has_waits ? "1, " : ""));
     if (!rows) return std::unexpected(fmt::format("{}: no event log of FlashLab: {}", log, rows.error()));
     const auto any = db->number("SELECT EXISTS(SELECT 1 FROM host_request)");
     if (any && *any == 0)

@@ -174,6 +174,18 @@ TEST_CASE("an event log that is empty, foreign, cut, of noise, or with rows out 
         REQUIRE(got.complaints.size() == 1);
         CHECK(got.complaints.front().find("host_request row 3001: ") != std::string::npos);
     }
+    // Requests that waited in queues come as they were submitted; a queue that no host has is out of range.
+    make_log(table +
+             "ALTER TABLE host_request ADD COLUMN queue INTEGER; ALTER TABLE host_request ADD COLUMN waited_ns INTEGER;"
+             "INSERT INTO host_request(ts_ns, op, first_sector, sectors, queue, waited_ns) VALUES(1000, 0, 0, 8, 0, 0), (2000, 0, 8, 8, 1, 500),"
+             " (2500, 1, 16, 8, 2, 1200), (2500, 1, 16, 8, 256, 0)");
+    TraceOptions lenient;
+    lenient.skip_bad = true;
+    const std::vector<TraceRequest> queued{
+        {0, 0, 4096, 0, TraceOp::read, 0}, {300, 8192, 4096, 0, TraceOp::write, 2}, {500, 4096, 4096, 0, TraceOp::read, 1}};
+    const ReadTrace submitted = read_trace_file(log, lenient);
+    CHECK((submitted.requests == queued));
+    CHECK(submitted.counts.bad == 1);
     make_log(table);
     CHECK(read_trace_file(log).error.find("no host request was recorded") != std::string::npos);
     CHECK(read_trace_file(t.path()).error.find("no host request was recorded") != std::string::npos);

@@ -15,7 +15,7 @@ using namespace flashlab::test;
 
 namespace {
 
-enum class Field : char { place = 'p', length = 'l', time = 't', op = 'o', other = '.' };
+enum class Field : char { place = 'p', length = 'l', time = 't', op = 'o', queue = 'q', other = '.' };
 
 using TextCase = TextTraceLine;
 std::vector<TextCase> text_cases() { return text_trace_lines(); }
@@ -83,6 +83,9 @@ std::vector<std::string> wrong_values(Field kind, char separator) {
         break;
     case Field::op:
         values = {"Q9", "-1", "rEaD", "99999999999999999999"};
+        break;
+    case Field::queue:
+        values = {"-1", "256", "65536", "99999999999999999999", "x", "1.5"};
         break;
     case Field::other:
         return {};

@@ -87,6 +87,9 @@ TEST_CASE("a user's columns read what a known format reads", "[traces]") {
     options.op_words = "1=read,0=write";
     const std::vector<TraceRequest> two{{0, 1048576, 4096, 0, TraceOp::read}, {750'000, 8192, 65536, 1, TraceOp::write}};
     CHECK((read_trace("0.5,0,1048576,4096,1\n1.25,1,8192,65536,0\n", options).requests == two));
+    options.columns = "ts:ms=1,queue=2,off:B=3,len:B=4,op=-1";
+    const std::vector<TraceRequest> queued{{0, 1048576, 4096, 0, TraceOp::read, 0}, {750'000, 8192, 65536, 0, TraceOp::write, 1}};
+    CHECK((read_trace("0.5,0,1048576,4096,1\n1.25,1,8192,65536,0\n", options).requests == queued));
     options = {};
     options.columns = "off:x512=2,len:KiB=1";
     options.separator = "blanks";

@@ -20,7 +20,7 @@ struct TextTraceLine {
     std::string header; ///< lines before the first request
     std::string line;   ///< of a request
     char separator;
-    std::string kinds;     ///< a letter for each field: place, length, time, op; '.' for any other
+    std::string kinds;     ///< a letter for each field: place, length, time, op, queue; '.' for any other
     bool is_exact;         ///< one column more is one too many
     std::string columns{}; ///< of a user's own format
 };

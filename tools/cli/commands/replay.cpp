@@ -26,7 +26,7 @@ namespace {
 struct ReplayOptions {
     TraceInput input;
     DeviceChoice device;
-    std::string speed = "open", precondition, warm_up;
+    std::string speed = "open", precondition, warm_up, priorities;
     bool until_steady = false;
     bool wrap = false, compact = false;
     bool top = false; ///< the live view while it runs
@@ -38,6 +38,7 @@ struct Plan {
     ReplaySpeed speed;
     Precondition precondition;
     RunMeasure measure;
+    std::vector<QueuePriority> priorities;
 };
 
 std::expected<Plan, std::string> plan_of(const ReplayOptions& o) {
@@ -47,7 +48,9 @@ std::expected<Plan, std::string> plan_of(const ReplayOptions& o) {
     if (!before) return std::unexpected(before.error());
     const auto measure = parse_measure(o.warm_up, o.until_steady);
     if (!measure) return std::unexpected(measure.error());
-    return Plan{*speed, *before, *measure};
+    const auto priorities = parse_priorities(o.priorities);
+    if (!priorities) return std::unexpected("--priorities " + priorities.error());
+    return Plan{*speed, *before, *measure, *priorities};
 }
 
 /// Served = read: whatever the reader gave was answered, and there was something to give.
@@ -91,7 +94,7 @@ std::expected<Json, std::string> run(const ReplayOptions& o, const Plan& plan, T
             view.at(stream.given());
             return stream.next(request);
         },
-        fit, plan.speed, *ready, view.over(monitor.watch()));
+        fit, plan.speed, *ready, view.over(monitor.watch()), plan.priorities);
     view.close();
     if (!tally) return std::unexpected(tally.error());
     const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - wall_begin).count();
@@ -125,6 +128,8 @@ int run_replay(const ReplayOptions& o) {
         if (const auto free = wait_for_unmounted(*o.device.directory, DeviceAccess::use); !free) return complain("replay: " + free.error());
     auto on = RunDevice::open(o.device, {.kind = "replay", .default_bytes = default_device_bytes});
     if (!on) return complain("replay: " + on.error().text, on.error().code);
+    if (!plan->priorities.empty() && (*on)->device().config().ssd.host_link.slots == 0)
+        return complain("replay: --priorities: no command waits where host_link.slots is 0: --set host_link.slots=8, say", exit_usage);
     const auto report = run(o, *plan, *stream, **on);
     if (!report) return complain("replay: " + report.error());
     fmt::print("{}", shown_run(o.format, *report));
@@ -138,6 +143,8 @@ void add_replay(CLI::App& app, Action& action) {
                               "flashlab replay financial1.spc.gz --ftl hftl --size 1G --compact --json");
     add_trace_input(c, o.input);
     c.add_option("--speed", o.speed, "open (as the trace says), closed:DEPTH, or a factor such as 10x")->capture_default_str();
+    c.add_option("--priorities", o.priorities,
+                 "Of the trace's submission queues, where host_link.slots is set: urgent,high,... of queue 0, of queue 1 and so on; else medium");
     auto* wrap = c.add_flag("--wrap", o.wrap, "Addresses modulo the device");
     c.add_flag("--compact", o.compact, "Pages in the order of their first touch: the footprint alone must fit")->excludes(wrap);
     add_measure(c, o);

@@ -38,8 +38,12 @@ std::expected<bool, std::string> next_until_signal(TraceStream& stream, TraceReq
     return Interruption::came() ? false : more;
 }
 
-/// False for what the format cannot say: only MQSim-like lines, SPC and MSR are written, and none of them knows trims or flushes.
+/// False for what the format cannot say: of those that are written FlashLab's own alone knows trims and flushes.
 bool print_as(std::FILE* out, const std::string& format, const TraceRequest& r) {
+    if (format == "flashlab") {
+        fmt::print(out, "{},{},{},{},{},{}\n", r.time_ns, r.device, r.queue, to_string(r.op), r.offset, r.bytes);
+        return true;
+    }
     if (r.op != TraceOp::read && r.op != TraceOp::write) return false;
     const bool is_read = r.op == TraceOp::read;
     const std::uint64_t sector = r.offset / 512, sectors = (r.offset + r.bytes + 511) / 512 - sector;
@@ -62,6 +66,7 @@ int convert(const TraceCommandOptions& o, TraceStream& stream) {
     }
     std::FILE* const out = file ? file->stream() : stdout;
     if (out == nullptr) return complain(fmt::format("trace: {}: {}", *o.output, std::generic_category().message(errno)));
+    if (*o.convert == "flashlab") fmt::print(out, "ns,device,queue,op,offset,bytes\n");
     std::uint64_t written = 0, left_out = 0;
     TraceRequest request;
     for (;;) {
@@ -132,7 +137,8 @@ void add_trace(CLI::App& app, Action& action) {
     add_trace_input(c, o.input);
     c.get_option("TRACE")->required(false);
     c.add_flag("--formats", o.formats, "List the formats known");
-    auto* convert = c.add_option("--convert", o.convert, "Write it as spc, msr or mqsim")->check(CLI::IsMember({"spc", "msr", "mqsim"}));
+    auto* convert = c.add_option("--convert", o.convert, "Write it as flashlab (all of it, with queues), spc, msr or mqsim")
+                        ->check(CLI::IsMember({"flashlab", "spc", "msr", "mqsim"}));
     c.add_option("-o,--output", o.output, "of --convert: the file; otherwise standard output")->needs(convert);
     add_format(c, o.format, "One JSON object");
 }
