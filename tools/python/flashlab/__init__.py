@@ -72,9 +72,10 @@ def _words(settings, options):
     for key, value in options.items():
         if value is None or value is False:
             continue
-        words.append("--" + key.replace("_", "-"))
-        if value is not True:
-            words.append(str(value))
+        for each in value if isinstance(value, (list, tuple)) else [value]:  # queue=["rw=randread", "rw=randwrite,priority=low"]
+            words.append("--" + key.replace("_", "-"))
+            if each is not True:
+                words.append(str(each))
     return words
 
 
