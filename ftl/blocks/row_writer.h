@@ -15,10 +15,10 @@
 namespace flashlab {
 
 /// For schemes that need nothing before or behind a row.
-inline constexpr auto nothing_before_a_row = [](Lpn, std::uint32_t, SimTime at) { return FtlResult<SimTime>{at}; };
+inline constexpr auto nothing_before_a_row = [](std::uint32_t, std::uint32_t, SimTime at) { return FtlResult<SimTime>{at}; };
 inline constexpr auto nothing_behind_a_row = [](std::uint32_t, SimTime) { return FtlResult<void>{}; };
 
-/// Returns when the last program ends. `prepare(first, pages, at)`: when these pages may be programmed. `current(lpn)`: the page's unit, or none.
+/// Returns when the last program ends. `prepare(i, pages, at)`: when these pages, from the i-th on, may be programmed. `current(lpn)`: the page's unit, or none.
 /// `adopt(lpn, unit, column, end)`: the unit, in that column, holds the newest version; its program ends at `end`.
 /// `follow(pages, at)`: so many pages were placed, programmed from `at` on.
 template <class Prepare, class Current, class Adopt, class Follow = decltype(nothing_behind_a_row)>
@@ -30,7 +30,7 @@ template <class Prepare, class Current, class Adopt, class Follow = decltype(not
     for (std::uint32_t i = 0; i < what.pages;) {
         const Lpn lpn = what.lpn(i);
         const std::uint32_t row = std::min(what.pages - i, blocks.most_at_once());
-        const auto prepared = prepare(lpn, row, at);
+        const auto prepared = prepare(i, row, at);
         if (!prepared) return prepared;
         at = *prepared;
         const auto part = what.from.empty() ? what.from : what.from.subspan(std::size_t{i} * units.bytes_per_unit());

@@ -35,8 +35,6 @@ namespace flashlab {
 template <class Entries>
 class DemandTable final : public JournaledTable, public MappingSpace {
 public:
-    static constexpr bool takes_pages_apart = false;
-
     template <class... OfEntries>
     DemandTable(const TableParts& parts, const PageJournalConfig& journal, const CachedEntries& cached, const OfEntries&... of_entries)
         : JournaledTable{parts, journal}, pages_{parts_, counted_}, entries_{cached, pages_.entries_per_page(), pages_.count(), of_entries...},
@@ -50,7 +48,7 @@ public:
         fetched_.reset();
         return pace_checkpoint(io);
     }
-    [[nodiscard]] FtlResult<SimTime> before_row(Lpn first, std::uint32_t pages, const Io& io);
+    [[nodiscard]] FtlResult<SimTime> before_row(const PagesToWrite& what, std::uint32_t first, std::uint32_t pages, const Io& io);
     void adopt(Lpn lpn, UnitId unit, const OpenColumn&, SimTime end);
     [[nodiscard]] FtlResult<void> after_row(std::uint32_t pages, const Io& io);
     [[nodiscard]] FtlResult<SimTime> trim(Lpn first, std::uint32_t pages, const Io& io);

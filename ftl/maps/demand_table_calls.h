@@ -66,15 +66,15 @@ void DemandTable<Entries>::take_neighbours(Lpn missed, std::uint32_t end) {
 }
 
 template <class Entries>
-FtlResult<SimTime> DemandTable<Entries>::before_row(Lpn first, std::uint32_t pages, const Io& io) {
+FtlResult<SimTime> DemandTable<Entries>::before_row(const PagesToWrite& what, std::uint32_t first, std::uint32_t pages, const Io& io) {
     std::uint32_t new_entries = 0;
-    for (std::uint32_t l = first.value(); l < first.value() + pages; ++l) new_entries += entries_.peek(Lpn{l}) ? 0 : 1;
+    for (std::uint32_t i = first; i < first + pages; ++i) new_entries += entries_.peek(what.lpn(i)) ? 0 : 1;
     const auto room = make_room(new_entries, io);
     if (!room || !most_.fetched_for_writes) return room;
     SimTime at = *room;
-    for (std::uint32_t l = first.value(); l < first.value() + pages; ++l) {
-        const std::uint32_t page = pages_.page_of(Lpn{l});
-        if (entries_.peek(Lpn{l}) || !pages_.exists(page) || fetched_ == page) continue;
+    for (std::uint32_t i = first; i < first + pages; ++i) {
+        const std::uint32_t page = pages_.page_of(what.lpn(i));
+        if (entries_.peek(what.lpn(i)) || !pages_.exists(page) || fetched_ == page) continue;
         const auto read = pages_.read(page, io.at(at));
         if (!read) return read;
         at = *read;

@@ -18,8 +18,6 @@ namespace flashlab {
 
 class DramTable final : public JournaledTable {
 public:
-    static constexpr bool takes_pages_apart = true;
-
     DramTable(const TableParts& parts, const PageJournalConfig& journal) : JournaledTable{parts, journal}, map_(parts.logical_pages) {}
 
     [[nodiscard]] std::optional<UnitId> current(Lpn lpn) const { return map_entry::unit(map_[lpn.value()]); }
@@ -28,7 +26,7 @@ public:
         prefetch(first);
         return pace_checkpoint(io);
     }
-    [[nodiscard]] static FtlResult<SimTime> before_row(Lpn, std::uint32_t, const Io& io) { return io.when; }
+    [[nodiscard]] static FtlResult<SimTime> before_row(const PagesToWrite&, std::uint32_t, std::uint32_t, const Io& io) { return io.when; }
     void adopt(Lpn lpn, UnitId unit, const OpenColumn&, SimTime end) {
         map_[lpn.value()] = map_entry::of(unit);
         programmed(end); // a collection before the next row may have to write a checkpoint

@@ -35,16 +35,14 @@ struct TableParts {
 
 template <class T>
 concept PageTable = requires(T& table, const T& asked, Lpn lpn, std::uint32_t pages, UnitId unit, const PageOob& oob, const OpenColumn& column,
-                             OpenSuperblock& set, BlockId block, BlockFate fate, SimTime at, EventId job, const Io& io) {
+                             const PagesToWrite& what, OpenSuperblock& set, BlockId block, BlockFate fate, SimTime at, EventId job, const Io& io) {
     { T::durable_when_answered } -> std::convertible_to<bool>;
-    /// False: the pages of a row are neighbours.
-    { T::takes_pages_apart } -> std::convertible_to<bool>;
     { asked.current(lpn) } -> std::same_as<std::optional<UnitId>>;
     /// The entries of the run can be asked for from then on; until the next call that changes the table. Here a table charges for its look-up.
     { table.look_up(lpn, pages, io) } -> std::same_as<FtlResult<SimTime>>;
-    // A write: before all, before each row (so many pages at most), for each page, after each row, when it is answered.
+    // A write: before all, before each row (so many pages at most, from this one on), for each page, after each row, when it is answered.
     { table.begin_write(lpn, io) } -> std::same_as<FtlResult<void>>;
-    { table.before_row(lpn, pages, io) } -> std::same_as<FtlResult<SimTime>>;
+    { table.before_row(what, pages, pages, io) } -> std::same_as<FtlResult<SimTime>>;
     { table.adopt(lpn, unit, column, at) };
     { table.after_row(pages, io) } -> std::same_as<FtlResult<void>>;
     { table.answered(at) };

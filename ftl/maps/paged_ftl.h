@@ -30,7 +30,7 @@ public:
     std::string_view name() const override { return name_; }
     bool durable_when_answered() const override { return Table::durable_when_answered; }
     MappingSpace* mapping_space() override { return table_.mapping_space(); }
-    std::uint32_t pages_a_line() const override { return Table::takes_pages_apart ? blocks_.units_a_line() : 1; }
+    std::uint32_t pages_a_line() const override { return blocks_.units_a_line(); }
     FtlCounters counters() const override {
         FtlCounters all = counters_;
         blocks_.count_into(all);
@@ -60,14 +60,13 @@ private:
         return write_pages({first, pages, from}, io);
     }
     FtlResult<SimTime> do_write_each(std::span<const Lpn> pages, std::span<const std::byte> from, const Io& io) override {
-        if constexpr (!Table::takes_pages_apart) return Ftl::do_write_each(pages, from, io);
         return write_pages({pages.front(), static_cast<std::uint32_t>(pages.size()), from, pages}, io);
     }
     [[nodiscard]] FtlResult<SimTime> write_pages(const PagesToWrite& what, const Io& io) {
         if (blocks_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, what.first, io.when});
         if (const auto begun = table_.begin_write(what.first, io); !begun) return std::unexpected(begun.error());
         const auto written = write_rows(
-            blocks_, what, io, [&](Lpn lpn, std::uint32_t row, SimTime at) { return table_.before_row(lpn, row, io.at(at)); },
+            blocks_, what, io, [&](std::uint32_t first, std::uint32_t row, SimTime at) { return table_.before_row(what, first, row, io.at(at)); },
             [this](Lpn lpn) { return table_.current(lpn); },
             [this](Lpn lpn, UnitId unit, const OpenColumn& column, SimTime end) { table_.adopt(lpn, unit, column, end); },
             [&](std::uint32_t placed, SimTime at) { return table_.after_row(placed, io.at(at)); });

@@ -21,7 +21,7 @@ namespace flashlab {
 
 class PramTable {
 public:
-    static constexpr bool durable_when_answered = true, takes_pages_apart = true;
+    static constexpr bool durable_when_answered = true;
 
     PramTable(const TableParts& parts, Pram& pram, const HftlLayout& layout);
     PramTable(const PramTable&) = delete;
@@ -37,7 +37,7 @@ public:
         tables_.prefetch(first);
         return {};
     }
-    [[nodiscard]] static FtlResult<SimTime> before_row(Lpn, std::uint32_t, const Io& io) { return io.when; }
+    [[nodiscard]] static FtlResult<SimTime> before_row(const PagesToWrite&, std::uint32_t, std::uint32_t, const Io& io) { return io.when; }
     void adopt(Lpn lpn, UnitId unit, const OpenColumn& column, SimTime) {
         ensure(parts_.blocks.next_sequence() <= sequence_ceiling_, "sequences stay below the ceiling kept in PRAM");
         place(lpn, unit, column);
