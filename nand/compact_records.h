@@ -1,13 +1,14 @@
 /// The page records of one block in a store without payload.
 ///
-/// Idea       The logical page and the low half of the write sequence are stored for each page. State, kind, stream, scheme word and the upper bits of
-///            the sequence stay the same over long runs of pages, mostly over the whole block. They are stored once for each run.
+/// Idea       The logical page and the low half of the write sequence are stored for each page. State, kind, stream, scheme word and the upper bits
+///            of the sequence stay the same over long runs of pages, mostly over the whole block. They are stored once for each run.
 /// Invariant  Pages behind the last page that was set are erased.
 /// Cost       8 bytes a page and 32 a block, and 12 for each further run. An erase touches no page. Changing the last page is O(1); changing an
 ///            earlier one is linear in the pages of the block.
 /// Power cut  A store without payload does not outlive a power cut.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -41,7 +42,8 @@ private:
         std::uint8_t kind = 0; ///< 0: the OOB does not parse
         CellState state = CellState::erased;
         std::uint8_t stream = 0;
-        friend bool operator==(const Shared&, const Shared&) = default;
+        /// Each page asks; the fields fill eight bytes.
+        friend bool operator==(const Shared& a, const Shared& b) { return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); }
     };
     struct Run {
         std::uint32_t first;

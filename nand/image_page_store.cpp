@@ -25,11 +25,6 @@ bool is_zero(std::span<const std::byte> data) {
     return data.front() == std::byte{0} && std::memcmp(data.data(), data.data() + 1, data.size() - 1) == 0;
 }
 
-bool has_no_stream(const PageRecord& record) {
-    const auto oob = PageOob::decode(record.oob);
-    return !oob || oob->stream == no_stream;
-}
-
 class FileHandle {
 public:
     explicit FileHandle(int fd) : fd_{fd} {}
@@ -306,7 +301,7 @@ std::expected<void, HostIoError> ImagePageStore::write_record(Ppn page, const Pa
     encode_page_record(record, raw);
     const BlockId block = geometry_.block_of(page);
     // Older programs would not believe the OOB of a page that has a stream.
-    if (version_ != ImageHeader::current_version && !has_no_stream(record))
+    if (version_ != ImageHeader::current_version && PageOob::decode(record.oob).value_or(PageOob{}).stream != no_stream)
         if (auto upgraded = upgrade(); !upgraded) return upgraded;
     changed_[block.value()] = true;
     const std::size_t at = std::size_t{geometry_.page_in_block(page)} * ImageLayout::page_record_bytes;

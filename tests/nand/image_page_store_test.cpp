@@ -151,29 +151,6 @@ TEST_CASE("an image of a newer version says so", "[nand]") {
     CHECK(failure(path) == ImageErrorKind::newer_version);
 }
 
-TEST_CASE("an image of the version without streams is read, and becomes a newer one with the first page that has a stream", "[nand]") {
-    const TemporaryDirectory directory;
-    const auto path = directory / "nand.img";
-    const auto geometry = *Geometry::make(small);
-    REQUIRE(ImagePageStore::create(path, geometry, counting_uuid()));
-    std::array<std::byte, ImageHeader::encoded_size> raw{};
-    ImageHeader{.uuid = counting_uuid(), .geometry = small, .version = 4}.encode(raw);
-    std::fstream{path, std::ios::binary | std::ios::in | std::ios::out}.write(reinterpret_cast<const char*>(raw.data()), raw.size());
-    const PageOob without{Lpn{1}, WriteSequence{2}, PageKind::data, 3}, with{Lpn{1}, WriteSequence{3}, PageKind::data, 3, StreamId{7}};
-    {
-        const auto store = ImagePageStore::open(path, geometry);
-        REQUIRE(store);
-        REQUIRE((*store)->write_programmed(Ppn{0}, without, 0));
-        CHECK(bytes_at(path, 8, 1) == of({4}));
-        REQUIRE((*store)->write_programmed(Ppn{1}, with, 0));
-        CHECK(bytes_at(path, 8, 1) == of({5}));
-    }
-    const auto store = ImagePageStore::open(path, geometry);
-    REQUIRE(store);
-    CHECK((*store)->read_oob(Ppn{0})->oob == without);
-    CHECK((*store)->read_oob(Ppn{1})->oob == with);
-}
-
 TEST_CASE("an image of the version without checksums in page records says so", "[nand]") {
     const TemporaryDirectory directory;
     const auto path = directory / "nand.img";

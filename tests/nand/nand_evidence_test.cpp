@@ -167,3 +167,26 @@ TEST_CASE("an image of the version without evidence is read as it is, and upgrad
     CHECK(version_of(path) == 5);
     CHECK(ImagePageStore::open(path, geometry));
 }
+
+TEST_CASE("an image of the version without streams is read, and becomes a newer one with the first page that has a stream", "[nand]") {
+    const TemporaryDirectory directory;
+    const auto path = directory / "nand.img";
+    const auto geometry = *Geometry::make(paired_config().geometry);
+    REQUIRE(ImagePageStore::create(path, geometry, Uuid{}));
+    std::array<std::byte, ImageHeader::encoded_size> raw{};
+    ImageHeader{.uuid = Uuid{}, .geometry = paired_config().geometry, .version = 4}.encode(raw);
+    std::fstream{path, std::ios::binary | std::ios::in | std::ios::out}.write(reinterpret_cast<const char*>(raw.data()), raw.size());
+    const PageOob without{Lpn{1}, WriteSequence{2}, PageKind::data, 3}, with{Lpn{1}, WriteSequence{3}, PageKind::data, 3, StreamId{7}};
+    {
+        const auto store = ImagePageStore::open(path, geometry);
+        REQUIRE(store);
+        REQUIRE((*store)->write_programmed(Ppn{0}, without, 0));
+        CHECK(version_of(path) == 4);
+        REQUIRE((*store)->write_programmed(Ppn{1}, with, 0));
+        CHECK(version_of(path) == 5);
+    }
+    const auto store = ImagePageStore::open(path, geometry);
+    REQUIRE(store);
+    CHECK((*store)->read_oob(Ppn{0})->oob == without);
+    CHECK((*store)->read_oob(Ppn{1})->oob == with);
+}
