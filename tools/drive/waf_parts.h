@@ -1,8 +1,8 @@
 /// Write amplification in parts that add up to the whole.
 ///
-/// Idea       Every program operation has a cause, and each cause belongs to one part. `user`: what the host sent. `gc`: copies of collections and of
-///            wear levelling. `merge`: copies of merges. `map`: all that the drive writes for itself, that is checkpoints, journals, translation
-///            pages, what a recovery writes, and backups of paired pages.
+/// Idea       Every program operation has a cause, and each cause belongs to one part. `user`: what the host sent. `gc`: copies of collections, of
+///            wear levelling, and out of an SLC cache. `merge`: copies of merges. `map`: all that the drive writes for itself, that is checkpoints,
+///            journals, translation pages, what a recovery writes, and backups of paired pages.
 ///            For people the whole and the parts are rounded to four digits after the point, so that the rounded parts add up to the rounded
 ///            whole: each is cut off, and what is missing goes to those that lost most.
 /// Invariant  user + gc + merge + map = programmed bytes / bytes the host wrote. All are 0 if the host wrote nothing.
@@ -55,7 +55,7 @@ struct WafParts {
 private:
     [[nodiscard]] double& part_of(Cause cause) {
         if (cause == Cause::user) return user;
-        if (cause == Cause::gc || cause == Cause::wear) return gc;
+        if (cause == Cause::gc || cause == Cause::wear || cause == Cause::fold) return gc;
         return cause == Cause::merge ? merge : map;
     }
 };

@@ -17,7 +17,7 @@ std::string name_table_sql(const NameTable& t) {
 
 std::string name_rows_sql(const NameTable& t) {
     std::string out;
-    for (std::size_t i = 0; i < t.names.size(); ++i) out += fmt::format("INSERT INTO {} VALUES({},'{}');\n", t.table, i, t.names[i]);
+    for (std::size_t i = 0; i < t.names.size(); ++i) out += fmt::format("INSERT OR IGNORE INTO {} VALUES({},'{}');\n", t.table, i, t.names[i]);
     return out;
 }
 
@@ -80,8 +80,8 @@ std::string event_log_enums() {
 
 std::string event_log_upgrade(std::int64_t version) {
     std::string out;
-    for (const NameTable& t : name_tables)
-        if (t.since > version) out += name_table_sql(t) + name_rows_sql(t);
+    for (const NameTable& t : name_tables) // a table that was there may have got names
+        out += (t.since > version ? name_table_sql(t) : "") + name_rows_sql(t);
     for (const TableDescription& t : event_log_descriptions())
         for (const ColumnDescription& c : t.columns)
             if (t.text.since <= version && c.text.since > version) out += added_column_sql(t, c);

@@ -133,10 +133,11 @@ SELECT c.name AS cause, sum(n.page_programs) AS page_programs, sum(n.page_progra
 FROM v_run_totals t JOIN run r USING(run) JOIN sample_nand n USING(sample) JOIN cause_name c USING(cause)
 GROUP BY n.cause ORDER BY n.cause)"},
     LogView{"v_waf",
-            "write amplification in four parts that add up to it: of the host's pages, collections (and levelling), merges, the drive's own (map, "
+            "write amplification in four parts that add up to it: of the host's pages, collections (and levelling, folding), merges, the drive's own "
+            "(map, "
             "recovery, backup)",
             R"(
-SELECT round(sum(b) / h, 4) AS waf, round(sum(b * (cause = 'user')) / h, 4) AS waf_user, round(sum(b * (cause IN ('gc', 'wear'))) / h, 4) AS waf_gc,
+SELECT round(sum(b) / h, 4) AS waf, round(sum(b * (cause = 'user')) / h, 4) AS waf_user, round(sum(b * (cause IN ('gc', 'wear', 'fold'))) / h, 4) AS waf_gc,
   round(sum(b * (cause = 'merge')) / h, 4) AS waf_merge, round(sum(b * (cause IN ('map', 'recovery', 'backup'))) / h, 4) AS waf_map
 FROM (SELECT cause, programmed_bytes * 1.0 AS b, (SELECT nullif(sum(host_write_bytes), 0) FROM v_run_totals) AS h FROM v_waf_by_cause))"},
     LogView{"v_waf_over_time", "write amplification between two samples", R"(

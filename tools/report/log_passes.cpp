@@ -165,9 +165,9 @@ Json OperationPass::amplification(const std::vector<double>& written, std::int64
     for (std::size_t bin = 0; bin < coarse_bins; ++bin)
         t.push(std::stod(fmt::format("{:.5g}", (static_cast<double>(bin) + 0.5) * static_cast<double>(programs_.front().width_ns()) / 1e9)));
     return Json::object({{"t_s", std::move(t)},
-                         {"waf", of({Cause::user, Cause::gc, Cause::merge, Cause::map, Cause::wear, Cause::recovery, Cause::backup})},
+                         {"waf", of({Cause::user, Cause::gc, Cause::merge, Cause::map, Cause::wear, Cause::recovery, Cause::backup, Cause::fold})},
                          {"user", of({Cause::user})},
-                         {"gc", of({Cause::gc, Cause::wear})},
+                         {"gc", of({Cause::gc, Cause::wear, Cause::fold})},
                          {"merge", of({Cause::merge})},
                          {"map", of({Cause::map})},
                          {"other", of({Cause::recovery, Cause::backup})}});
