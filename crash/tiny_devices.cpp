@@ -8,14 +8,18 @@
 #include "ftl/make_ftl.h"
 #include "ftl/schemes/coftl.h"
 #include "ftl/schemes/merge_plan.h"
+#include "ftl/schemes/page_plan.h"
 
 namespace flashlab {
 
 namespace {
 
 /// Shapes that only some schemes have: those that read this key.
-constexpr std::pair<std::string_view, std::string_view> special[] = {
-    {"pairs", "nand.two_plane"}, {"mirror", "coftl.mirrored_log"}, {"turns", "ftl.interleaving"}, {"lines", "nand.one_shot"}};
+constexpr std::pair<std::string_view, std::string_view> special[] = {{"pairs", "nand.two_plane"},
+                                                                     {"mirror", "coftl.mirrored_log"},
+                                                                     {"turns", "ftl.interleaving"},
+                                                                     {"lines", "nand.one_shot"},
+                                                                     {"cached", "ftl.slc_blocks"}};
 
 constexpr std::pair<const char*, CellType> cells[] = {{"slc", CellType::slc}, {"mlc", CellType::mlc}, {"tlc", CellType::tlc}};
 
@@ -82,6 +86,14 @@ std::expected<SsdConfig, std::string> shaped(const std::string& shape) {
         c.nand.options.one_shot = true;
         return c;
     }
+    if (shape == "cached") {
+        g.blocks_per_plane = 8;
+        g.pages_per_block = 6;
+        c.nand.modes[std::to_underlying(CellType::slc)].page_program = Duration{100'000};
+        c.ftl.options.set(page_option::slc_blocks, 4);
+        c.ftl.options.set(page_option::fold_after_us, 0);
+        return c;
+    }
     if (shape == "mirror") {
         c.ftl.options.set(coftl_option::mirrored_log, true);
         return c;
@@ -98,7 +110,8 @@ std::expected<SsdConfig, std::string> shaped(const std::string& shape) {
 } // namespace
 
 std::vector<std::string> tiny_shapes() {
-    return {"chip", "plane", "wide", "uneven", "unit2", "unit4", "buffer", "kept", "level", "hot", "cause", "pairs", "mirror", "turns", "lines"};
+    return {"chip",  "plane", "wide",  "uneven", "unit2",  "unit4", "buffer", "kept",
+            "level", "hot",   "cause", "pairs",  "mirror", "turns", "lines",  "cached"};
 }
 
 std::vector<std::string> tiny_devices() {
@@ -130,7 +143,9 @@ std::expected<SsdConfig, std::string> tiny_device(const std::string& name, const
     const auto known = cell_of(cell);
     if (!known) return std::unexpected(fmt::format("tiny device '{}' has no cell type; it ends in -slc, -mlc or -tlc", name));
     config->nand.geometry.cell = *known;
-    config->nand.options.paired_pages = *known != CellType::slc && config->dram.pram_buffer_bytes == 0 && !config->nand.options.one_shot;
+    config->nand.options.paired_pages =
+        *known != CellType::slc && config->dram.pram_buffer_bytes == 0 && !config->nand.options.one_shot && Media{config->nand}.is_single();
+    if (*known == CellType::slc) config->ftl.options.set(page_option::slc_blocks, 0); // all blocks are such
     config->ftl.scheme = scheme;
     return with_enough_blocks(*config);
 }

@@ -12,6 +12,7 @@ BlockLedger::BlockLedger(const PageBlocksConfig& config, NandArray& array)
       settled_at_(array.geometry().blocks(), sim_start), closed_by_(array.geometry().blocks(), sim_start),
       forgotten_at_(array.geometry().blocks(), sim_start), rest_(array.geometry().blocks(), 0), pinned_(array.geometry().blocks(), 0) {
     ensure(config.groups >= 1 && config.groups <= array.geometry().dies(), "a group is a die");
+    if (config.has_cache()) cache_free_.emplace(array.geometry());
     full_.reserve(config.kinds());
     for (std::uint32_t kind = 0; kind < config.kinds(); ++kind)
         full_.emplace_back(units_); // each in its place: a copy would touch the memory of blocks that it never has
@@ -47,20 +48,23 @@ void BlockLedger::invalidate(UnitId unit, SimTime end) {
 void BlockLedger::load(BlockId block, LoadAs as, FrontierId frontier) {
     Group& group = groups_[group_of(block).value()];
     const std::uint32_t b = block.value();
-    frontier_of_[b] = static_cast<std::uint8_t>(frontier.value());
+    frontier_of_[b] = static_cast<std::uint8_t>((is_cache(block) ? config_.cache_frontier() : frontier).value());
     if (as == LoadAs::bad) {
         state_[b] = State::bad;
         ++bad_blocks_;
         return;
     }
-    count(group, units_.units_per_block(), valid_.count(block));
-    group.erases += array_.erase_count(block);
+    count(group, good_units(block), valid_.count(block));
+    if (!is_cache(block)) group.erases += array_.erase_count(block);
     switch (as) {
     case LoadAs::erased:
-        free_.add_erased(block);
-        break;
+        if (!is_cache(block)) {
+            free_.add_erased(block);
+            break;
+        }
+        [[fallthrough]]; // what the factory erased is not in its mode
     case LoadAs::garbage:
-        free_.add_garbage(block);
+        free_of(block).add_garbage(block);
         break;
     case LoadAs::data:
         list_full(block);
@@ -97,7 +101,7 @@ std::uint32_t BlockLedger::listed_under(BlockId block) const {
 void BlockLedger::list_full(BlockId block) {
     std::uint32_t& rest = rest_[block.value()];
     rest = 0;
-    if (const Group& group = groups_[group_of(block).value()]; config_.wear_threshold != 0 && group.units.good != 0) {
+    if (const Group& group = groups_[group_of(block).value()]; config_.wear_threshold != 0 && group.units.good != 0 && !is_cache(block)) {
         const std::uint64_t units = units_.units_per_block();
         const std::uint64_t mean = std::max<std::uint64_t>(1, group.erases * units / group.units.good);
         const std::uint64_t let_be = mean + std::max<std::uint64_t>(config_.wear_threshold, mean / 16); // what chance makes
@@ -116,16 +120,16 @@ void BlockLedger::unlist(BlockId block) {
 void BlockLedger::set_free(BlockId block, SimTime forgotten, const std::expected<SimTime, NandError>& erased) {
     state_[block.value()] = State::free;
     forgotten_at_[block.value()] = forgotten;
-    if (!erased) return free_.add_garbage(block);
+    if (!erased) return free_of(block).add_garbage(block);
     settled_at_[block.value()] = *erased;
-    free_.add_erased(block);
+    free_of(block).add_erased(block);
 }
 
 void BlockLedger::lose(BlockId block) {
     state_[block.value()] = State::bad;
     Group& group = groups_[group_of(block).value()];
-    count(group, -std::int64_t{units_.units_per_block()}, 0);
-    group.erases -= array_.erase_count(block);
+    count(group, -std::int64_t{good_units(block)}, 0);
+    if (!is_cache(block)) group.erases -= array_.erase_count(block);
     ++bad_blocks_;
     ++retired_blocks_;
     check_reserve();

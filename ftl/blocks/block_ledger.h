@@ -9,6 +9,8 @@
 ///            B6 when wear is levelled, a full block that is worn more than its group's mean stands among the candidates as if it held more valid
 ///            units than
 ///               it does, at most a quarter of a block more, never as if it held nothing to gain: it is collected later, and rests.
+///            B7 a block is open, data or free in its own region only; once it holds data it is in its region's mode, and nothing is valid beyond the
+///            units that it has there.
 /// Cost       RAM: 1 bit a unit, about 70 bytes a block. No allocation in steady state.
 /// Power cut  RAM only. After a mount the scheme says what each block is (load).
 #pragma once
@@ -42,7 +44,8 @@ public:
     void load(BlockId block, LoadAs as, FrontierId frontier);
     /// The next free block of the plane leaves the free ones; when wear is levelled the least worn of those at hand.
     [[nodiscard]] FreeBlock take_free(PlaneId plane);
-    void take_back_garbage(BlockId block) { free_.add_garbage(block); }
+    [[nodiscard]] FreeBlock take_free_of_cache(PlaneId plane) { return *cache_free_->take(plane); }
+    void take_back_garbage(BlockId block) { free_of(block).add_garbage(block); }
     void set_open(BlockId block, FrontierId frontier);
     /// A block that was open is data; its last program ends at `end`.
     void set_data(BlockId block, SimTime end);
@@ -58,6 +61,7 @@ public:
     /// Bad: its units are no longer there.
     void lose(BlockId block);
     void count_erase(BlockId block, const std::expected<SimTime, NandError>& erased) {
+        if (is_cache(block)) return; // wears at a rate of its own
         if (erased || erased.error().kind != NandErrorKind::host_io) ++groups_[group_of(block).value()].erases;
     }
 
@@ -80,7 +84,17 @@ public:
     [[nodiscard]] const UnitGeometry& units() const { return units_; }
     [[nodiscard]] const ValidMap& valid() const { return valid_; }
     [[nodiscard]] ValidMap& valid_to_load() { return valid_; }
+    /// Of the main region, as everything that is counted of free blocks.
     [[nodiscard]] const FreeBlocks& free() const { return free_; }
+    [[nodiscard]] const FreeBlocks& free_of_cache() const { return *cache_free_; }
+    /// The block is of the cache region.
+    [[nodiscard]] bool is_cache(BlockId block) const {
+        const Geometry& g = units_.geometry();
+        return config_.has_cache() && block.value() - g.block_at(g.plane_of(block), 0).value() >= g.blocks_per_plane() - config_.cache.blocks_a_plane;
+    }
+    [[nodiscard]] std::uint32_t units_in(BlockId block) const { return is_cache(block) ? config_.cache.units_a_block : units_.units_per_block(); }
+    /// That an erase gives it.
+    [[nodiscard]] CellType mode_for(BlockId block) const { return is_cache(block) ? config_.cache.mode : array_.media().own(); }
     /// Candidates of a kind of frontier.
     [[nodiscard]] const FullBlocks& full(std::uint32_t kind) const { return full_[kind]; }
     [[nodiscard]] std::uint32_t groups() const { return static_cast<std::uint32_t>(groups_.size()); }
@@ -127,8 +141,12 @@ private:
     /// So many more, of the group and of all.
     void count(Group& group, std::int64_t good, std::int64_t valid);
     [[nodiscard]] FullBlocks& full_of(BlockId block) { return full_[kind_of(block)]; }
+    [[nodiscard]] FreeBlocks& free_of(BlockId block) { return is_cache(block) ? *cache_free_ : free_; }
+    /// Units that B4 counts: a page in the cache region has its place in the main one, too.
+    [[nodiscard]] std::uint32_t good_units(BlockId block) const { return is_cache(block) ? 0 : units_.units_per_block(); }
     [[nodiscard]] std::uint32_t listed_under(BlockId block) const;
     void check_block(BlockId block, std::span<Set> sets, std::vector<CheckProblem>& out) const;
+    void check_mode(BlockId block, std::vector<CheckProblem>& out) const;
     void check_counts(std::vector<CheckProblem>& out) const;
 
     const PageBlocksConfig& config_;
@@ -138,6 +156,7 @@ private:
     ValidMap valid_;
     std::vector<FullBlocks> full_; ///< by kind of frontier
     FreeBlocks free_;
+    std::optional<FreeBlocks> cache_free_; ///< none without a cache region
     std::vector<Group> groups_;
     Units all_; ///< of all groups
     std::vector<State> state_;

@@ -28,10 +28,16 @@ void BlockLedger::check(std::span<const BlockId> open, std::span<const BlockId> 
         if (sets[block.value()] != Set::none) report(out, "B2", block.value(), "in two sets");
         sets[block.value()] = which;
     };
-    for (std::uint32_t p = 0; p < planes_in_use(); ++p) {
-        for (const BlockId b : free_.erased_of(PlaneId{p})) put(b, Set::free);
-        for (const BlockId b : free_.garbage_of(PlaneId{p})) put(b, Set::free);
-    }
+    const auto put_free = [&](const FreeBlocks& free, bool of_cache) {
+        for (std::uint32_t p = 0; p < planes_in_use(); ++p)
+            free.visit(PlaneId{p}, [&](BlockId b) {
+                if (is_cache(b) != of_cache) report(out, "B7", b.value(), "free in another region");
+                put(b, Set::free);
+                return true;
+            });
+    };
+    put_free(free_, false);
+    if (cache_free_) put_free(*cache_free_, true);
     for (const BlockId b : open) put(b, Set::open);
     for (const BlockId b : victims) put(b, Set::victim);
     for (std::uint32_t b = 0; b < blocks_in_use(); ++b) check_block(BlockId{b}, sets, out);
@@ -56,6 +62,7 @@ void BlockLedger::check_block(BlockId block, std::span<Set> sets, std::vector<Ch
     if (unused && set != Set::none) report(out, "B2", b, "bad or not the scheme's, and yet in a set");
     if (bits != 0 && (unused || state == State::free)) report(out, "B2", b, "free, bad or not the scheme's, with valid units");
     if (unused) return;
+    check_mode(block, out);
     const Set expected = state == State::free ? Set::free : state == State::open ? Set::open : Set::collectable;
     const bool is_data = set == Set::collectable || set == Set::victim || set == Set::pinned;
     if (set == Set::none)
@@ -64,11 +71,20 @@ void BlockLedger::check_block(BlockId block, std::span<Set> sets, std::vector<Ch
         report(out, "B2", b, fmt::format("in set {}, state {}", static_cast<int>(set), static_cast<int>(state)));
 }
 
+void BlockLedger::check_mode(BlockId block, std::vector<CheckProblem>& out) const {
+    const std::uint32_t b = block.value();
+    if (state_[b] == State::free) return;
+    if (array_.mode_of(block) != mode_for(block)) report(out, "B7", b, "in another mode than its region");
+    if (is_cache(block) != (kind_of(block) >= config_.own_kinds())) report(out, "B7", b, "opened for a frontier of another region");
+    if (const std::uint32_t beyond = valid_.next_set(block, units_in(block)); beyond < units_.units_per_block())
+        report(out, "B7", b, fmt::format("unit {} is valid, of the {} that the block has in its mode", beyond, units_in(block)));
+}
+
 void BlockLedger::check_counts(std::vector<CheckProblem>& out) const {
     std::vector<std::uint64_t> good(groups_.size()), valid(groups_.size());
     for (std::uint32_t b = 0; b < blocks_in_use(); ++b) {
         valid[group_of(BlockId{b}).value()] += bits_of(valid_, BlockId{b});
-        if (state_[b] != State::bad && state_[b] != State::outside) good[group_of(BlockId{b}).value()] += units_.units_per_block();
+        if (state_[b] != State::bad && state_[b] != State::outside) good[group_of(BlockId{b}).value()] += good_units(BlockId{b});
     }
     for (std::uint32_t g = 0; g < groups(); ++g) {
         if (good[g] != groups_[g].units.good)

@@ -22,7 +22,7 @@ std::optional<BlockId> Collector::choose_victim(GroupId group, std::uint32_t fir
         const std::uint32_t free = ledger_.free().count(plane);
         most = std::max(most, free);
         std::optional<Victim> here;
-        for (std::uint32_t kind = first_kind; kind < config_.kinds(); ++kind) {
+        for (std::uint32_t kind = first_kind; kind < config_.own_kinds(); ++kind) {
             const auto victim = policy_->choose(ledger_.full(kind), plane);
             if (victim && (!here || victim->score < here->score)) here = victim;
         }
@@ -42,7 +42,7 @@ void Collector::start(Job& job, BlockId victim, bool retire, SimTime now, Cause 
     ensure(!job.victim, "one collection at a time");
     ledger_.unlist(victim);
     job = Job{victim, retire || array_.is_bad(victim), 0, now, now, now, 0, {}, 0, events_.next_id(), cause};
-    job.into.set(ledger_.kind_of(victim));
+    job.into.set(config_.copies_to(ledger_.kind_of(victim)));
 }
 
 /// The collection is given up; the victim stays as it is.
@@ -54,8 +54,9 @@ void Collector::drop(Job& job) {
 }
 
 void Collector::give_up(GroupId group) {
-    if (jobs_[group.value()].job.victim) drop(jobs_[group.value()].job);
-    if (jobs_[group.value()].inner.victim) drop(jobs_[group.value()].inner);
+    Jobs& jobs = jobs_[group.value()];
+    for (Job* job : {&jobs.job, &jobs.inner, &jobs.fold})
+        if (job->victim) drop(*job);
 }
 
 FtlResult<Collector::JobEnd> Collector::run(Job& job, SimTime now, Slice slice, std::uint32_t keep_free) {
@@ -217,20 +218,9 @@ FtlResult<bool> Collector::failed_copy(const NandError& error, GroupId group, Fr
     return false;
 }
 
-void Collector::note_copy(Job& job, OpenSuperblock& set, const PageOob& oob, UnitId from, UnitId to, const OpenColumn& column, SimTime end) {
-    ledger_.invalidate(from, end);
-    ledger_.validate(to);
-    owner_.moved(oob, from, to, column, end);
-    set.last_end = std::max(set.last_end, end);
-    job.last_end = std::max(job.last_end, end);
-    job.into.set(set.frontier.value());
-    ++job.copied;
-    page_copies_ += ledger_.units().pages_per_unit();
-}
-
 /// Of a drive with streams. The controller has read the page, and knows from its spare bytes which one it is, before it programs the copy.
 FrontierId Collector::frontier_by_policy(BlockId victim, UnitId from) const {
-    const std::uint32_t kind = ledger_.kind_of(victim);
+    const std::uint32_t kind = config_.copies_to(ledger_.kind_of(victim));
     if (kind != 0) return FrontierId{kind};
     const auto known = array_.inspect_oob(ledger_.units().page_of(from, 0));
     return known && known->oob ? config_.frontier_of_stream(separation_->stream_of_copy(known->oob->lpn, known->oob->stream)) : host_frontier;
@@ -301,7 +291,7 @@ FtlResult<SimTime> Collector::give_back(Job& job, SimTime forgotten) {
     const BlockId victim = *job.victim;
     SimTime done = forgotten;
     if (!job.retire) {
-        const auto erased = array_.erase(victim, {forgotten, {job.cause, job.id}});
+        const auto erased = array_.erase_as(victim, ledger_.mode_for(victim), {forgotten, {job.cause, job.id}});
         ledger_.count_erase(victim, erased);
         if (erased || erased.error().kind == NandErrorKind::host_io) {
             ledger_.set_free(victim, forgotten, erased);
@@ -318,7 +308,7 @@ FtlResult<SimTime> Collector::give_back(Job& job, SimTime forgotten) {
 
 FtlResult<SimTime> Collector::collect_now(BlockId victim, bool retire, SimTime now, Cause cause) {
     const GroupId group = ledger_.group_of(victim);
-    Job& job = jobs_[group.value()].job;
+    Job& job = job_for(victim);
     if (jobs_[group.value()].inner.victim == victim) drop(jobs_[group.value()].inner);
     for (;;) {
         if (job.victim && job.victim != victim) drop(job);
@@ -326,14 +316,21 @@ FtlResult<SimTime> Collector::collect_now(BlockId victim, bool retire, SimTime n
             job.retire = job.retire || retire;
         else
             start(job, victim, retire, now, cause);
-        const auto end = run(job, now, {}, frontiers_.copies_keep_free(victim));
+        const auto end = run(job, now, {}, keeps_free(victim));
         if (!end) return std::unexpected(end.error());
         if (*end != JobEnd::no_room) break;
-        const auto compacted = compact(group, now, cause);
-        if (!compacted) return std::unexpected(compacted.error());
-        if (!*compacted) break;
+        const auto gained = ledger_.is_cache(victim) ? gain_for_fold(group, now) : compact(group, now, cause);
+        if (!gained) return std::unexpected(gained.error());
+        if (!*gained) break;
     }
-    return std::max(now, frontiers_.last_end(group, ledger_.kind_of(victim)));
+    return std::max(now, frontiers_.last_end(group, config_.copies_to(ledger_.kind_of(victim))));
+}
+
+/// Folded pages take the room of data as new pages do: true when a collection has made some.
+FtlResult<bool> Collector::gain_for_fold(GroupId group, SimTime now) {
+    const auto collected = collect_for_host(group, host_frontier, now);
+    if (!collected) return std::unexpected(collected.error());
+    return ledger_.free_in(group) > frontiers_.writes_keep_free(host_frontier) || frontiers_.open(group, host_frontier).has_room();
 }
 
 FtlResult<SimTime> Collector::retire_failed(SimTime now) {
@@ -343,7 +340,7 @@ FtlResult<SimTime> Collector::retire_failed(SimTime now) {
         const BlockId block = failed_.back();
         failed_.pop_back();
         if (!frontiers_.close_holder(block, now)) continue; // collected meanwhile: it fails again when it is used again
-        const auto moved = collect_now(block, true, now);
+        const auto moved = collect_now(block, true, now, ledger_.is_cache(block) ? Cause::fold : Cause::gc);
         if (!moved) return std::unexpected(moved.error());
         done = std::max(done, *moved);
     }
@@ -352,7 +349,7 @@ FtlResult<SimTime> Collector::retire_failed(SimTime now) {
 
 FtlResult<SimTime> Collector::relocate(BlockId block, SimTime now) {
     if (ledger_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, now});
-    if (ledger_.state(block) == BlockLedger::State::outside) return now;
+    if (ledger_.state(block) == BlockLedger::State::outside || ledger_.is_cache(block)) return now;
     if (!frontiers_.close_holder(block, now)) return now;
     return collect_now(block, false, now, Cause::wear);
 }
@@ -360,7 +357,7 @@ FtlResult<SimTime> Collector::relocate(BlockId block, SimTime now) {
 std::vector<BlockId> Collector::victims() const {
     std::vector<BlockId> out;
     for (const Jobs& jobs : jobs_)
-        for (const Job* job : {&jobs.job, &jobs.inner})
+        for (const Job* job : {&jobs.job, &jobs.inner, &jobs.fold})
             if (job->victim) out.push_back(*job->victim);
     return out;
 }

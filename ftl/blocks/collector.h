@@ -37,6 +37,12 @@ public:
     [[nodiscard]] bool waits_for_host(GroupId group, FrontierId frontier) const;
     /// Collects one block of the frontiers that have blocks of their own; true when that gained a page at least.
     [[nodiscard]] FtlResult<bool> compact(GroupId group, SimTime now, Cause cause = Cause::gc);
+    /// A block of the cache region that is free without more ado than a few copies becomes so: the cache has no other.
+    [[nodiscard]] FtlResult<void> fold_cheaply(GroupId group, SimTime now);
+    /// There is such a block.
+    [[nodiscard]] bool can_fold_cheaply(GroupId group) const { return config_.has_cache() && cheapest_to_fold(group).has_value(); }
+    /// The host has written: nothing is folded for a while.
+    void note_written(SimTime now) { written_at_ = std::max(written_at_, now); }
     /// While the host asks for nothing; when to come back.
     [[nodiscard]] SimTime idle(SimTime now);
 
@@ -78,11 +84,21 @@ private:
     struct Jobs {
         Job job;
         Job inner; ///< makes room for a frontier but the host's, also while `job` is under way
+        Job fold;  ///< empties a block of the cache region
     };
 
     /// A group with more than `enough` free blocks begins no collection.
     [[nodiscard]] SimTime idle_group(GroupId group, std::uint32_t enough, SimTime now);
     [[nodiscard]] std::optional<BlockId> choose_victim(GroupId group, std::uint32_t first_kind) const;
+    [[nodiscard]] SimTime fold_idle(GroupId group, SimTime now);
+    [[nodiscard]] std::optional<BlockId> cheapest_to_fold(GroupId group) const;
+    [[nodiscard]] std::optional<BlockId> oldest_to_fold(GroupId group) const;
+    [[nodiscard]] Job& job_for(BlockId victim) { return ledger_.is_cache(victim) ? jobs_of(victim).fold : jobs_of(victim).job; }
+    [[nodiscard]] Jobs& jobs_of(BlockId victim) { return jobs_[ledger_.group_of(victim).value()]; }
+    /// Blocks that copies out of the victim leave, where nothing depends on them.
+    [[nodiscard]] std::uint32_t keeps_free(BlockId victim) const {
+        return ledger_.is_cache(victim) ? frontiers_.writes_keep_free(host_frontier) : frontiers_.copies_keep_free(victim);
+    }
     /// What is invalid in it was written first: the host overwrites it in the order in which it was written, and will have emptied it soon.
     [[nodiscard]] bool host_empties(BlockId block) const;
     void start(Job& job, BlockId victim, bool retire, SimTime now, Cause cause = Cause::gc);
@@ -95,9 +111,18 @@ private:
     [[nodiscard]] std::expected<void, NandError> place_line(Job& job, OpenSuperblock& set, StreamId stream, SimTime read);
     /// The copy could not be made: true when it is to be tried again elsewhere.
     [[nodiscard]] FtlResult<bool> failed_copy(const NandError& error, GroupId group, FrontierId frontier, BlockId victim);
-    void note_copy(Job& job, OpenSuperblock& set, const PageOob& oob, UnitId from, UnitId to, const OpenColumn& column, SimTime end);
+    void note_copy(Job& job, OpenSuperblock& set, const PageOob& oob, UnitId from, UnitId to, const OpenColumn& column, SimTime end) {
+        ledger_.invalidate(from, end);
+        ledger_.validate(to);
+        owner_.moved(oob, from, to, column, end);
+        set.last_end = std::max(set.last_end, end);
+        job.last_end = std::max(job.last_end, end);
+        job.into.set(set.frontier.value());
+        ++job.copied;
+        page_copies_ += ledger_.units().pages_per_unit();
+    }
     [[nodiscard]] FrontierId frontier_for_copy(BlockId victim, UnitId from) const {
-        return separation_ == nullptr ? FrontierId{ledger_.kind_of(victim)} : frontier_by_policy(victim, from);
+        return separation_ == nullptr ? FrontierId{config_.copies_to(ledger_.kind_of(victim))} : frontier_by_policy(victim, from);
     }
     [[nodiscard]] FrontierId frontier_by_policy(BlockId victim, UnitId from) const;
     /// The wished frontier, whose superblock is full, gets a new one; else another of its kind has room, or none.
@@ -107,6 +132,7 @@ private:
     [[nodiscard]] FtlResult<SimTime> give_back(Job& job, SimTime forgotten);
     void drop(Job& job);
     void tell(const Job& job, SimTime end);
+    [[nodiscard]] FtlResult<bool> gain_for_fold(GroupId group, SimTime now);
     [[nodiscard]] FtlResult<SimTime> collect_now(BlockId victim, bool retire, SimTime now, Cause cause = Cause::gc);
 
     const PageBlocksConfig& config_;
@@ -122,7 +148,8 @@ private:
     std::vector<BlockId> failed_; ///< a program failed: to be retired
     std::uint64_t jobs_made_ = 0;
     std::uint64_t page_copies_ = 0;
-    std::uint32_t under_way_ = 0; ///< on the call stack: nothing is retired meanwhile
+    SimTime written_at_ = sim_start; ///< by the host
+    std::uint32_t under_way_ = 0;    ///< on the call stack: nothing is retired meanwhile
     struct LineUnit {
         UnitId from;
         PageOob oob;

@@ -75,7 +75,7 @@ FtlResult<void> Collector::keep_pace(GroupId group, FrontierId frontier, std::ui
 }
 
 FtlResult<bool> Collector::compact(GroupId group, SimTime now, Cause cause) {
-    if (config_.kinds() == 1) return false;
+    if (config_.own_kinds() == 1) return false;
     Job& job = jobs_[group.value()].inner;
     if (!job.victim) {
         const auto victim = choose_victim(group, 1);
@@ -111,7 +111,58 @@ SimTime Collector::idle(SimTime now) {
         array_.geometry().planes_per_die() + frontiers_.writes_keep_free(host_frontier); // of every group: asked once, not by each
     SimTime next = sim_never;
     for (const GroupId group : ids<GroupId>(ledger_.groups())) next = std::min(next, idle_group(group, enough, now));
+    if (!config_.has_cache()) return next;
+    for (const GroupId group : ids<GroupId>(ledger_.groups())) next = std::min(next, fold_idle(group, now));
     return next;
+}
+
+/// The block that was filled first, as long as what it holds needs no collection.
+SimTime Collector::fold_idle(GroupId group, SimTime now) {
+    if (ledger_.is_read_only()) return sim_never;
+    Job& job = jobs_[group.value()].fold;
+    const auto victim = job.victim ? job.victim : oldest_to_fold(group);
+    const std::uint32_t keep = frontiers_.writes_keep_free(host_frontier);
+    if (!victim || (!frontiers_.open(group, host_frontier).has_room() && ledger_.free_in(group) <= keep)) return sim_never;
+    const SimTime from = std::max(written_at_ + config_.cache.fold_after, job.victim ? job.next_slice : sim_start);
+    if (now < from) return from;
+    if (!job.victim) start(job, *victim, false, now, Cause::fold);
+    const SimTime later = now + std::chrono::microseconds{config_.gc_slice_us};
+    const auto end = run(job, now, {.until = later}, keep);
+    if (has_failed() && !retire_failed(now)) return sim_never;
+    if (!end || ledger_.is_read_only()) return sim_never;
+    if (!job.victim) return *end == JobEnd::finished ? later : sim_never;
+    return job.next_slice = std::max(job.last_end, now);
+}
+
+std::optional<BlockId> Collector::oldest_to_fold(GroupId group) const {
+    const FullBlocks& full = ledger_.full(config_.own_kinds());
+    std::optional<BlockId> oldest;
+    for (std::uint32_t p = 0; p < array_.geometry().planes_per_die(); ++p)
+        if (const auto first = full.first_filled(array_.geometry().plane_at(ledger_.die_of(group), p));
+            first && (!oldest || full.filled_at(*first) < full.filled_at(*oldest)))
+            oldest = first;
+    return oldest;
+}
+
+/// What a quarter of a block's units at most are valid in: fewer copies than the pages that the host then writes at the cache's speed.
+std::optional<BlockId> Collector::cheapest_to_fold(GroupId group) const {
+    const FullBlocks& full = ledger_.full(config_.own_kinds());
+    std::optional<BlockId> best;
+    for (std::uint32_t p = 0; p < array_.geometry().planes_per_die(); ++p)
+        if (const auto one = full.fewest_valid(array_.geometry().plane_at(ledger_.die_of(group), p));
+            one && (!best || full.valid_of(*one) < full.valid_of(*best)))
+            best = one;
+    return best && full.valid_of(*best) * 4 <= config_.cache.units_a_block ? best : std::nullopt;
+}
+
+FtlResult<void> Collector::fold_cheaply(GroupId group, SimTime now) {
+    Job& job = jobs_[group.value()].fold;
+    const auto victim = job.victim ? job.victim : cheapest_to_fold(group);
+    if (!victim) return {};
+    if (!job.victim) start(job, *victim, false, now, Cause::fold);
+    const auto end = run(job, now, {}, frontiers_.writes_keep_free(host_frontier));
+    if (!end) return std::unexpected(end.error());
+    return {};
 }
 
 SimTime Collector::idle_group(GroupId group, std::uint32_t enough, SimTime now) {

@@ -17,9 +17,8 @@ Frontiers::Frontiers(const PageBlocksConfig& config, BlockLedger& ledger, NandAr
     }
 }
 
-std::optional<PlaneId> Frontiers::fullest_plane(GroupId group, const OpenSuperblock& without) const {
+std::optional<PlaneId> Frontiers::fullest_plane(GroupId group, const FreeBlocks& free, const OpenSuperblock& without) const {
     const Geometry& g = array_.geometry();
-    const FreeBlocks& free = ledger_.free();
     std::optional<PlaneId> best;
     for (std::uint32_t p = 0; p < g.planes_per_die(); ++p) {
         const PlaneId plane = g.plane_at(ledger_.die_of(group), p);
@@ -37,13 +36,15 @@ bool Frontiers::open_superblock(GroupId group, FrontierId frontier, SimTime now,
     const std::uint32_t planes = array_.geometry().planes_per_die();
     const std::uint32_t asked = config_.rule_of(frontier).columns;
     const std::uint32_t most = asked == 0 ? planes : std::min(asked, planes);
-    std::uint32_t left = ledger_.free_in(group);
+    const bool is_cache = config_.has_cache() && frontier == config_.cache_frontier();
+    const FreeBlocks& free = is_cache ? ledger_.free_of_cache() : ledger_.free();
+    std::uint32_t left = free.count_in(ledger_.die_of(group));
     set.reset();
     set.ready = now;
     while (left > keep_free && set.columns.size() < most) {
-        const auto best = fullest_plane(group, set);
+        const auto best = fullest_plane(group, free, set);
         if (!best) break;
-        const FreeBlock taken = ledger_.take_free(*best);
+        const FreeBlock taken = is_cache ? ledger_.take_free_of_cache(*best) : ledger_.take_free(*best);
         --left;
         const auto erased_at = take_erased(taken, now, failed_at);
         if (!erased_at && ledger_.is_read_only()) break;
@@ -54,12 +55,18 @@ bool Frontiers::open_superblock(GroupId group, FrontierId frontier, SimTime now,
     if (set.columns.empty()) return false;
     if (keep_free > 1) set.ready = forgotten_by(group, keep_free - 1, set.ready); // B5; the last one is kept for a block that fails
     std::ranges::sort(set.columns, {}, &OpenColumn::block);
-    set.units = static_cast<std::uint32_t>(set.columns.size()) * ledger_.units().units_per_block();
-    set.frontier = frontier;
+    set_shape(set, frontier);
     set.stamp = next_stamp_++;
     for (const OpenColumn& c : set.columns) ledger_.set_open(c.block, frontier);
     set.ready = owner_.opened(set, f.closing, set.ready);
     return true;
+}
+
+void Frontiers::set_shape(OpenSuperblock& set, FrontierId frontier) const {
+    const BlockId first = set.columns.front().block;
+    set.units = static_cast<std::uint32_t>(set.columns.size()) * ledger_.units_in(first);
+    set.frontier = frontier;
+    set.has_lines = !ledger_.is_cache(first);
 }
 
 /// When `blocks` of the group's free blocks are free on flash, too: before that a cut would find them full of what was to be forgotten. All, if it
@@ -90,7 +97,8 @@ SimTime Frontiers::forgotten_by(GroupId group, std::uint32_t blocks, SimTime now
 std::optional<SimTime> Frontiers::take_erased(const FreeBlock& taken, SimTime now, SimTime& failed_at) {
     if (taken.erased) return ledger_.settled_at(taken.block);
     // What a ring has given back is not touched before the ring's table leaves it out; other garbage is from before the mount.
-    const auto erased = array_.erase(taken.block, {std::max(now, ledger_.forgotten_at(taken.block)), {Cause::gc, no_event}});
+    const auto erased =
+        array_.erase_as(taken.block, ledger_.mode_for(taken.block), {std::max(now, ledger_.forgotten_at(taken.block)), {Cause::gc, no_event}});
     ledger_.count_erase(taken.block, erased);
     if (erased) return *erased;
     failed_at = erased.error().done;
@@ -163,8 +171,7 @@ void Frontiers::resume(GroupId group, FrontierId frontier, std::span<const OpenC
     ensure(!set.is_active() && !columns.empty(), "a superblock is resumed once");
     set.columns.assign(columns.begin(), columns.end());
     set.next = next;
-    set.units = static_cast<std::uint32_t>(columns.size()) * ledger_.units().units_per_block();
-    set.frontier = frontier;
+    set_shape(set, frontier);
     set.stamp = stamp;
     for (const OpenColumn& c : columns) ledger_.set_open(c.block, frontier);
 }

@@ -82,7 +82,8 @@ private:
     [[nodiscard]] const Frontier& at(GroupId group, FrontierId frontier) const {
         return all_[std::size_t{group.value()} * count() + frontier.value()];
     }
-    [[nodiscard]] std::optional<PlaneId> fullest_plane(GroupId group, const OpenSuperblock& without) const;
+    [[nodiscard]] std::optional<PlaneId> fullest_plane(GroupId group, const FreeBlocks& free, const OpenSuperblock& without) const;
+    void set_shape(OpenSuperblock& set, FrontierId frontier) const;
     [[nodiscard]] std::optional<SimTime> take_erased(const FreeBlock& taken, SimTime now, SimTime& failed_at);
     [[nodiscard]] SimTime forgotten_by(GroupId group, std::uint32_t blocks, SimTime now) const;
     void close(OpenSuperblock& set, SimTime now);

@@ -24,6 +24,7 @@ struct OpenSuperblock {
     std::uint32_t next = 0;       ///< units given out
     std::uint32_t units = 0;      ///< in all columns
     FrontierId frontier{0};       ///< of its group, for which it was opened
+    bool has_lines = true;        ///< with nand.one_shot: its word lines hold several pages, which are programmed at once
     std::uint32_t stamp = 0;      ///< counts the superblocks that the device ever opened
     SimTime ready = sim_start;    ///< nothing is programmed here before
     SimTime last_end = sim_start; ///< end of the last program

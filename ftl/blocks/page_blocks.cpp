@@ -15,7 +15,9 @@ PageBlocks::PageBlocks(PageBlocksConfig config, NandArray& array, EventSink& eve
 
 /// The first group in turn whose next plane is idle; where none is, the one that is free first. A group that could open a superblock only by copying
 /// what the host is about to overwrite is passed over while another can go on.
-PageBlocks::Chosen PageBlocks::choose_group(FrontierId frontier, SimTime now) {
+/// `has_room(group)`: false passes it over for good; where it does so for all, none is chosen.
+template <class HasRoom>
+PageBlocks::Chosen PageBlocks::choose_group(FrontierId frontier, SimTime now, const HasRoom& has_room) {
     const auto count = static_cast<std::uint32_t>(turns_.size());
     const Geometry& g = units().geometry();
     // A group with less than half of the average room would collect almost full blocks while others have plenty.
@@ -30,6 +32,7 @@ PageBlocks::Chosen PageBlocks::choose_group(FrontierId frontier, SimTime now) {
             const OpenSuperblock& open = frontiers_.open(group, frontier);
             const PlaneId plane = open.has_room() ? g.plane_of(open.columns[open.column()].block) : g.plane_at(die, 0);
             const SimTime at = std::max(now, array_.plane_free_at(plane));
+            if (!has_room(group)) continue;
             if (at >= best_at || (passes_over && !open.has_room() && collector_.waits_for_host(group, frontier))) continue;
             best = turn;
             best_at = at;
@@ -37,7 +40,7 @@ PageBlocks::Chosen PageBlocks::choose_group(FrontierId frontier, SimTime now) {
         }
         if (best < count) break;
     }
-    ensure(best < count, "one group has at least the average room");
+    if (best == count) return {.is_found = false};
     next_turn_ = best + 1 == count ? 0 : best + 1;
     return {GroupId{turns_[best].value()}, best_at == now};
 }
@@ -102,38 +105,73 @@ FtlResult<PageBlocks::Room> PageBlocks::room(GroupId group, FrontierId frontier,
     return std::unexpected(FtlError{FtlErrorKind::no_free_block, Lpn{0}, now});
 }
 
-FtlResult<PlacedRow> PageBlocks::write_row(const RowWrite& asked, const Io& io) {
-    const Chosen chosen = asked.group ? Chosen{*asked.group, true} : choose_group(asked.frontier, io.when);
+FtlResult<PlacedRow> PageBlocks::write_to_cache(const RowWrite& asked, const Io& io) {
+    collector_.note_written(io.when);
+    const FrontierId frontier = config_.cache_frontier();
+    if (const Chosen chosen = choose_group(frontier, io.when, [this](GroupId group) { return has_cache_room(group); }); chosen.is_found) {
+        const auto room = cache_room(chosen.group, io.when);
+        if (room) return write_in(chosen.group, *room, asked, row_width(asked, chosen.is_idle), io);
+        if (room.error().kind != FtlErrorKind::no_free_block) return std::unexpected(room.error());
+    }
+    return write_to_main(asked, io); // past a cache that is full
+}
+
+bool PageBlocks::has_cache_room(GroupId group) const {
+    return frontiers_.open(group, config_.cache_frontier()).has_room() || ledger_.free_of_cache().count_in(ledger_.die_of(group)) != 0 ||
+           collector_.can_fold_cheaply(group);
+}
+
+/// Of the cache region.
+FtlResult<PageBlocks::Room> PageBlocks::cache_room(GroupId group, SimTime now) {
+    const FrontierId frontier = config_.cache_frontier();
+    const OpenSuperblock& open = frontiers_.open(group, frontier);
+    if (open.has_room()) return Room{frontier, std::max(now, open.ready)};
+    frontiers_.retire_open(group, frontier);
+    if (ledger_.free_of_cache().count_in(ledger_.die_of(group)) == 0)
+        if (const auto folded = collector_.fold_cheaply(group, now); !folded) return std::unexpected(folded.error());
+    SimTime failed_at = now;
+    while (ledger_.free_of_cache().count_in(ledger_.die_of(group)) != 0) {
+        if (frontiers_.open_superblock(group, frontier, now, 0, failed_at)) return Room{frontier, std::max(now, open.ready)};
+        if (is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, failed_at});
+    }
+    return std::unexpected(FtlError{FtlErrorKind::no_free_block, Lpn{0}, now});
+}
+
+FtlResult<PlacedRow> PageBlocks::write_to_main(const RowWrite& asked, const Io& io) {
+    const auto any = [](GroupId) { return true; };
+    const Chosen chosen = asked.group ? Chosen{*asked.group} : choose_group(asked.frontier, io.when, any);
+    ensure(chosen.is_found, "one group has at least the average room");
     GroupId group = chosen.group;
-    RowWrite write = asked;
-    write.pages = row_width(asked, chosen.is_idle);
-    if (config_.kind_of(write.frontier) == 0)
-        if (const auto paced = collector_.keep_pace(group, write.frontier, write.pages, io.when); !paced) return std::unexpected(paced.error());
-    auto made = room(group, write.frontier, io.when);
-    if (!made && made.error().kind == FtlErrorKind::no_free_block && !write.group) { // another group has the room
+    const std::uint32_t pages = row_width(asked, chosen.is_idle);
+    if (config_.kind_of(asked.frontier) == 0)
+        if (const auto paced = collector_.keep_pace(group, asked.frontier, pages, io.when); !paced) return std::unexpected(paced.error());
+    auto made = room(group, asked.frontier, io.when);
+    if (!made && made.error().kind == FtlErrorKind::no_free_block && !asked.group) { // another group has the room
         group = roomiest_group();
-        made = room(group, write.frontier, io.when);
+        made = room(group, asked.frontier, io.when);
     }
-    if (!made) {
-        // By B4 there is room unless blocks failed while they were collected: nothing more can be reclaimed, the device is at its end.
-        if (made.error().kind == FtlErrorKind::no_free_block && !write.can_wait) {
-            set_read_only();
-            made.error().kind = FtlErrorKind::read_only;
-        }
-        made.error().lpn = write.first;
-        return std::unexpected(made.error());
+    if (made) return write_in(group, *made, asked, pages, io);
+    // By B4 there is room unless blocks failed while they were collected: nothing more can be reclaimed, the device is at its end.
+    if (made.error().kind == FtlErrorKind::no_free_block && !asked.can_wait) {
+        set_read_only();
+        made.error().kind = FtlErrorKind::read_only;
     }
-    OpenSuperblock& set = frontiers_.open(group, made->frontier);
-    const std::uint32_t count = rows_.placeable(set, write.pages), bytes = units().bytes_per_unit();
+    made.error().lpn = asked.first;
+    return std::unexpected(made.error());
+}
+
+FtlResult<PlacedRow> PageBlocks::write_in(GroupId group, const Room& room, const RowWrite& write, std::uint32_t pages, const Io& io) {
+    OpenSuperblock& set = frontiers_.open(group, room.frontier);
+    const std::uint32_t count = rows_.placeable(set, pages), bytes = units().bytes_per_unit();
     const auto content = [&](std::uint32_t i) {
         const auto data = write.from.empty() ? write.from : write.from.subspan(std::size_t{i} * bytes, bytes);
         return UnitContent{write.lpn(i), WriteSequence{next_sequence_ + i}, write.kind, data, config_.stream_of(write.frontier)};
     };
-    const auto end = rows_.program(set, count, content, io.at(made->ready));
+    const auto end = rows_.program(set, count, content, io.at(room.ready));
     next_sequence_ += count; // a row that failed may be on flash in part: its sequences are spent, its units never valid
     if (!end && end.error().kind == NandErrorKind::program_failed) {
         collector_.note_failed(units().geometry().block_of(end.error().page));
-        frontiers_.retire_open(group, made->frontier);
+        frontiers_.retire_open(group, room.frontier);
         if (const auto retired = retire_failed(io.when); !retired) return std::unexpected(retired.error());
         if (is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, write.first, end.error().done});
         return PlacedRow{.end = end.error().done};

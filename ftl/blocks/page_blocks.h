@@ -3,7 +3,7 @@
 ///
 /// Idea       Three parts, each with one reason to change: BlockLedger owns blocks and counts, Frontiers opens and closes superblocks, Collector
 ///            makes room and keeps pace. Here a row of new pages gets its group, the first in turn whose next plane is idle, and its stream.
-/// Invariant  B1, B2, B4, B6: block_ledger.h. B3: collector.h. B5: frontiers.h. Write sequences grow, and none is used twice.
+/// Invariant  B1, B2, B4, B6, B7: block_ledger.h. B3: collector.h. B5: frontiers.h. Write sequences grow, and none is used twice.
 /// Cost       RAM: 1 bit a unit, about 70 bytes a block. No allocation in steady state; one virtual call a copied unit.
 /// Power cut  RAM only. After a mount the scheme says what each block is (load_block) and which superblocks go on (resume).
 #pragma once
@@ -54,7 +54,9 @@ public:
     PageBlocks& operator=(const PageBlocks&) = delete;
 
     // Requests
-    [[nodiscard]] FtlResult<PlacedRow> write_row(const RowWrite& write, const Io& io);
+    [[nodiscard]] FtlResult<PlacedRow> write_row(const RowWrite& write, const Io& io) {
+        return config_.has_cache() && config_.kind_of(write.frontier) == 0 ? write_to_cache(write, io) : write_to_main(write, io);
+    }
     /// When a page may be written there; may collect. A write_row() to the same place that follows at once collects nothing.
     [[nodiscard]] FtlResult<SimTime> make_room(GroupId group, FrontierId frontier, SimTime now);
     struct StreamRun {
@@ -144,6 +146,7 @@ private:
     struct Chosen {
         GroupId group{0};
         bool is_idle = true;
+        bool is_found = true;
     };
     struct Room {
         FrontierId frontier{0}; ///< the wished one, or another stream's
@@ -151,7 +154,13 @@ private:
     };
     [[nodiscard]] StreamRun stream_run(const PagesToWrite& what, std::uint32_t from, std::uint32_t pages, const Origin& by) const;
     [[nodiscard]] FtlResult<Room> room(GroupId group, FrontierId wished, SimTime now);
-    [[nodiscard]] Chosen choose_group(FrontierId frontier, SimTime now);
+    [[nodiscard]] FtlResult<PlacedRow> write_to_cache(const RowWrite& asked, const Io& io);
+    [[nodiscard]] FtlResult<PlacedRow> write_to_main(const RowWrite& asked, const Io& io);
+    [[nodiscard]] FtlResult<PlacedRow> write_in(GroupId group, const Room& room, const RowWrite& write, std::uint32_t pages, const Io& io);
+    [[nodiscard]] bool has_cache_room(GroupId group) const;
+    [[nodiscard]] FtlResult<Room> cache_room(GroupId group, SimTime now);
+    template <class HasRoom>
+    [[nodiscard]] Chosen choose_group(FrontierId frontier, SimTime now, const HasRoom& has_room);
     [[nodiscard]] GroupId roomiest_group() const;
     [[nodiscard]] std::uint32_t row_width(const RowWrite& write, bool is_idle) const;
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/sim_time.h"
 #include "ftl/blocks/allocation.h"
 #include "ftl/blocks/unit_geometry.h"
 
@@ -20,6 +21,15 @@ struct FrontierRule {
     std::uint32_t writes_keep_free = 2; ///< blocks left in the group when a superblock is opened for new pages
     std::uint32_t copies_keep_free = 0; ///< the same for a collection's copies
     std::uint32_t columns = 0;          ///< at most so many planes; 0 = all of the die
+};
+
+/// A region of blocks in a mode of fewer bits, the last ones of each plane: an SLC cache. Its frontier is the kind behind the scheme's own. The pages
+/// of the host go there while it has room; copies out of it go where those of data go, and are called folding.
+struct CacheRegion {
+    std::uint32_t blocks_a_plane = 0; ///< 0: there is none, and all blocks are of one region
+    CellType mode = CellType::slc;
+    std::uint32_t units_a_block = 0;
+    Duration fold_after{0}; ///< the host's last write: what it overwrites soon is not worth folding
 };
 
 struct PageBlocksConfig {
@@ -35,10 +45,20 @@ struct PageBlocksConfig {
     std::uint32_t streams = 1;                           ///< of host data, each with a frontier of its own: ftl.separation
     std::uint32_t paced_from_spare = 2;                  ///< collections keep pace with the host where the spare is so many times what they keep free
     bool closes_at_once = false;                         ///< a full superblock is data right away: nothing durable waits for it
-    bool stamps_pages = false;                           ///< the OOB's word is the superblock's number, so that recovery knows blocks of this life
+    CacheRegion cache{};
+    bool stamps_pages = false; ///< the OOB's word is the superblock's number, so that recovery knows blocks of this life
 
-    /// Frontiers are numbered: the first stream of data, the other kinds, the further streams of data.
+    [[nodiscard]] bool has_cache() const { return cache.blocks_a_plane != 0; }
+    void set_cache(const CacheRegion& region) {
+        cache = region;
+        if (has_cache()) frontiers.push_back({.writes_keep_free = 0}); // it takes no blocks that others need
+    }
+    /// Frontiers are numbered: the first stream of data, the scheme's other kinds, the cache, the further streams of data.
     [[nodiscard]] std::uint32_t kinds() const { return static_cast<std::uint32_t>(frontiers.size()); }
+    [[nodiscard]] std::uint32_t own_kinds() const { return kinds() - (has_cache() ? 1 : 0); }
+    [[nodiscard]] FrontierId cache_frontier() const { return FrontierId{kinds() - 1}; }
+    /// Where copies out of blocks of that kind go.
+    [[nodiscard]] std::uint32_t copies_to(std::uint32_t kind) const { return kind < own_kinds() ? kind : 0; }
     [[nodiscard]] std::uint32_t frontier_count() const { return kinds() + streams - 1; }
     [[nodiscard]] std::uint32_t kind_of(FrontierId frontier) const { return frontier.value() < kinds() ? frontier.value() : 0; }
     [[nodiscard]] FrontierId frontier_of_stream(StreamId stream) const { return FrontierId{stream == no_stream ? 0 : kinds() + stream.value() - 1}; }

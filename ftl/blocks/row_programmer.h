@@ -42,7 +42,7 @@ public:
     /// What is left of the row; where a program takes several pages of a block, whole rows up to the end of the word line.
     [[nodiscard]] std::uint32_t placeable(const OpenSuperblock& set, std::uint32_t units) const {
         const std::uint32_t left = set.left_in_row();
-        if (!takes_lines() || set.column() != 0 || units < 2 * left) return std::min(units, left);
+        if (!takes_lines() || !set.has_lines || set.column() != 0 || units < 2 * left) return std::min(units, left);
         const std::uint32_t most = std::min(units, set.units - set.next) / left;
         std::uint32_t rows = 1;
         while (rows < most && (set.row() + rows) * units_.pages_per_unit() % pages_a_program_ != 0) ++rows;
@@ -56,7 +56,7 @@ public:
     /// `content(i)`: of unit i of `count`, which is placeable(). Returns when the last program ends.
     template <class Content>
     [[nodiscard]] std::expected<SimTime, NandError> program(const OpenSuperblock& set, std::uint32_t count, const Content& content, const Io& io) {
-        return takes_lines() ? program_lines(set, count, content, io) : program_row(set, count, content, io);
+        return takes_lines() && set.has_lines ? program_lines(set, count, content, io) : program_row(set, count, content, io);
     }
 
 private:

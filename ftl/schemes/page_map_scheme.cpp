@@ -12,12 +12,13 @@ constexpr std::uint32_t tag = 0x6567'6170; // "page"
 
 std::uint64_t checkpoint_bytes(const SsdConfig& config, const Geometry& g) {
     const UnitGeometry units{g, config.ftl.mapping_unit_pages};
-    return PageJournal::checkpoint_bytes_at_most(units, g.dies(), streams_of(config), std::uint64_t{units.units()} * 4);
+    return PageJournal::checkpoint_bytes_at_most(units, g.dies(), streams_of(config) + (config.ftl.options[page_option::slc_blocks] != 0 ? 1 : 0),
+                                                 std::uint64_t{units.units()} * 4);
 }
 
 std::expected<FtlPlan, std::string> plan_page_map(const SsdConfig& config, const Geometry& g) {
     if (const auto possible = can_map_units(config, g, "page_map"); !possible) return std::unexpected(possible.error());
-    return plan_pages(config, g, {.scheme = "page_map", .has_meta_log = true, .checkpoint_bytes = checkpoint_bytes(config, g)});
+    return plan_pages(config, g, {.scheme = "page_map", .has_meta_log = true, .checkpoint_bytes = checkpoint_bytes(config, g), .has_cache = true});
 }
 
 std::expected<std::unique_ptr<Ftl>, std::string> make_page_map(const FtlParts& parts) {
@@ -30,6 +31,7 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_page_map(const FtlParts& p
     PageBlocksConfig blocks = page_blocks_config(parts.config, parts.plan);
     blocks.closes_at_once = true;
     blocks.stamps_pages = true;
+    blocks.set_cache(cache_region_of(parts.config, g, parts.plan.groups));
     journal.shape = {tag, parts.plan.logical_pages, parts.plan.groups * g.planes_per_die() * g.blocks_per_plane()};
     return std::make_unique<PagedFtl<DramTable>>("page_map", parts.plan.logical_pages, blocks, parts.array, parts.events, std::move(*policies),
                                                  journal);
@@ -40,7 +42,7 @@ WriteMemory memory_of_page_map(const SsdConfig& config, const FtlPlan& plan, con
 }
 
 constexpr std::array<std::string_view, 5> keys{"nand.one_shot", "ftl.allocation", "ftl.victim", "ftl.moving_ring", "ftl.gc_slice_us"};
-constexpr std::array<const Option*, 1> options{&page_option::checkpoint_blocks};
+constexpr std::array<const Option*, 3> options{&page_option::checkpoint_blocks, &page_option::slc_blocks, &page_option::fold_after_us};
 
 } // namespace
 

@@ -63,6 +63,13 @@ void plan_spare(FtlPlan& plan, const PagePlanRequest& request, std::uint32_t str
 
 } // namespace
 
+CacheRegion cache_region_of(const SsdConfig& config, const Geometry& g, std::uint32_t groups) {
+    const std::uint32_t planes = groups * g.planes_per_die(), asked = config.ftl.options[page_option::slc_blocks];
+    const Media media{config.nand};
+    return {(asked + planes - 1) / planes, CellType::slc, media.of(CellType::slc).pages / config.ftl.mapping_unit_pages,
+            std::chrono::microseconds{config.ftl.options[page_option::fold_after_us]}};
+}
+
 std::expected<FtlPlan, std::string> plan_pages(const SsdConfig& config, const Geometry& g, const PagePlanRequest& request) {
     const FtlConfig& f = config.ftl;
     if (const auto possible = can_map_units(config, g, request.scheme); !possible) return std::unexpected(possible.error());
@@ -70,9 +77,18 @@ std::expected<FtlPlan, std::string> plan_pages(const SsdConfig& config, const Ge
     FtlPlan plan;
     plan.groups = f.groups == 0 ? g.dies() : f.groups;
     plan.logical_page_bytes = f.mapping_unit_pages * g.page_bytes();
-    const std::uint32_t blocks_a_group = g.planes_per_die() * g.blocks_per_plane();
+    const CacheRegion cache = request.has_cache ? cache_region_of(config, g, plan.groups) : CacheRegion{};
+    if (const Media media{config.nand}; cache.blocks_a_plane != 0 && (media.own() == CellType::slc || !media.has(CellType::slc)))
+        return std::unexpected(
+            "ftl.slc_blocks: the chips have no mode SLC; set nand.slc_page_program_ns to its program time, on cells of several bits");
+    if (cache.blocks_a_plane >= g.blocks_per_plane())
+        return std::unexpected(fmt::format("ftl.slc_blocks leaves none of {} blocks a plane: set fewer", g.blocks_per_plane()));
+    if (cache.blocks_a_plane != 0 && f.wear_threshold != 0)
+        return std::unexpected(
+            "ftl.slc_blocks and ftl.wear_threshold: blocks of two modes wear apart, and nothing levels them; set one of the two to 0");
+    const std::uint32_t blocks_a_group = g.planes_per_die() * (g.blocks_per_plane() - cache.blocks_a_plane);
     const std::uint32_t blocks = plan.groups * blocks_a_group;
-    const std::uint32_t bad = factory_bad_blocks(config.nand, blocks);
+    const std::uint32_t bad = factory_bad_blocks(config.nand, plan.groups * g.planes_per_die() * g.blocks_per_plane());
     const UnitGeometry units{g, f.mapping_unit_pages};
     if (request.has_meta_log) {
         const MetaArea area = meta_area_of(config, g, plan, request.checkpoint_bytes);

@@ -23,6 +23,20 @@ inline constexpr OptionOf<std::uint32_t> checkpoint_blocks{
      .phase = OptionPhase::mount,
      .max = 1u << 30,
      .behind = "ftl.separation"}};
+/// Of schemes whose blocks may have an SLC cache.
+inline constexpr OptionOf<std::uint32_t> slc_blocks{
+    {.key = "ftl.slc_blocks",
+     .help =
+         "Blocks of an SLC cache, spread over the planes: what the host writes goes there while there is room, and is folded into the other blocks "
+         "when the host pauses. nand.slc_page_program_ns says how fast they are. 0: none.",
+     .max = 1u << 24,
+     .behind = "ftl.separation"}};
+inline constexpr OptionOf<std::uint32_t> fold_after_us{{.key = "ftl.fold_after_us",
+                                                        .help = "The SLC cache is emptied once the host has written nothing for so long.",
+                                                        .phase = OptionPhase::mount,
+                                                        .initial = 50'000,
+                                                        .max = 1u << 30,
+                                                        .behind = "ftl.slc_blocks"}};
 } // namespace page_option
 
 struct PagePlanRequest {
@@ -33,6 +47,7 @@ struct PagePlanRequest {
     std::uint64_t own_units = 0;        ///< at most: pages of the scheme's own beside the host's
     std::vector<FrontierRule> frontiers{FrontierRule{}};
     std::uint32_t paced_from_spare = 2; ///< both as in PageBlocksConfig
+    bool has_cache = false;             ///< page_option::slc_blocks is one of its options
 };
 
 /// Mapping unit, striping and groups that PageBlocks can do; plan_pages() asks it, too. The error says what to set.
@@ -42,6 +57,8 @@ struct PagePlanRequest {
 [[nodiscard]] MetaArea meta_area_of(const SsdConfig& config, const Geometry& geometry, const FtlPlan& plan, std::uint64_t checkpoint_bytes);
 /// The part of PageBlocks' configuration that follows from the device's.
 [[nodiscard]] PageBlocksConfig page_blocks_config(const SsdConfig& config, const FtlPlan& plan);
+/// The SLC cache that the configuration asks for.
+[[nodiscard]] CacheRegion cache_region_of(const SsdConfig& config, const Geometry& geometry, std::uint32_t groups);
 /// Streams of host data that ftl.separation asks for.
 [[nodiscard]] std::uint32_t streams_of(const SsdConfig& config);
 [[nodiscard]] std::expected<BlockPolicies, std::string> block_policies_of(const SsdConfig& config, std::uint32_t logical_pages);

@@ -1,6 +1,7 @@
 /// C8 for every scheme: program and erase failures lose nothing; when the spares end the device is read-only and still reads.
 #include <optional>
 
+#include "ftl/schemes/page_plan.h"
 #include "tests/support/every_scheme.h"
 
 using namespace flashlab;
@@ -106,15 +107,22 @@ TEST_CASE("power cuts amid failing programs keep the contract", "[ftl][faults][c
     });
 }
 
-TEST_CASE("a word line of copies that fails, or that a cut tears, loses no page", "[ftl][faults][crash][one-shot]") {
+TEST_CASE("a word line of copies, or a block of an SLC cache, that fails or that a cut tears loses no page", "[ftl][faults][crash][one-shot][slc]") {
     const std::string scheme = GENERATE("page_map", "dftl", "hftl");
+    const bool has_cache = GENERATE(false, true);
+    if (has_cache && scheme != "page_map") return;
     SsdConfig shape = with_spares();
     shape.nand.geometry.cell = CellType::tlc;
     shape.nand.options.one_shot = true;
+    if (has_cache) {
+        shape.nand.modes[std::to_underlying(CellType::slc)].page_program = Duration{100'000};
+        shape.ftl.options.set(page_option::slc_blocks, 12);
+        shape.ftl.options.set(page_option::fold_after_us, 0);
+    }
     const SsdConfig config = *test::shape_for(scheme, shape);
-    std::uint64_t along = 0;
+    std::uint64_t along = 0, folded = 0;
     for (std::uint64_t seed = 1; seed <= 8; ++seed) {
-        CAPTURE(scheme, seed);
+        CAPTURE(scheme, has_cache, seed);
         SeededFaults faults{seed, 60, 8};
         CutRig rig{config};
         faults.install(rig);
@@ -125,12 +133,14 @@ TEST_CASE("a word line of copies that fails, or that a cut tears, loses no page"
             rig.settle();
             for (std::uint64_t k = 1 + random.below(80); k > 0; --k) rig.step(random);
             along += rig.array().counters().programs_along;
+            folded += rig.array().counters().programs[std::to_underlying(Cause::fold)];
             rig.require_sound();
             rig.cut(rig.random_moment(random, from), random.next());
         }
         rig.check_all();
     }
     CHECK(along > 0);
+    CHECK((folded > 0) == has_cache);
 }
 
 TEST_CASE("a cut amid the copies out of a failed block takes its bad mark back: no bad block holds data", "[ftl][faults][crash][scheme]") {
