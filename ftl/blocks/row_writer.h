@@ -18,9 +18,9 @@ namespace flashlab {
 inline constexpr auto nothing_before_a_row = [](std::uint32_t, std::uint32_t, SimTime at) { return FtlResult<SimTime>{at}; };
 inline constexpr auto nothing_behind_a_row = [](std::uint32_t, SimTime) { return FtlResult<void>{}; };
 
-/// Returns when the last program ends. `prepare(i, pages, at)`: when these pages, from the i-th on, may be programmed. `current(lpn)`: the page's unit, or none.
-/// `adopt(lpn, unit, column, end)`: the unit, in that column, holds the newest version; its program ends at `end`.
-/// `follow(pages, at)`: so many pages were placed, programmed from `at` on.
+/// Returns when the last program ends. `prepare(i, pages, at)`: when these pages, from the i-th on, may be programmed. `current(lpn)`: the page's
+/// unit, or none. `adopt(lpn, unit, column, end)`: the unit, in that column, holds the newest version; its program ends at `end`. `follow(pages,
+/// at)`: so many pages were placed, programmed from `at` on.
 template <class Prepare, class Current, class Adopt, class Follow = decltype(nothing_behind_a_row)>
 [[nodiscard]] FtlResult<SimTime> write_rows(PageBlocks& blocks, const PagesToWrite& what, const Io& io, const Prepare& prepare,
                                             const Current& current, const Adopt& adopt, const Follow& follow = nothing_behind_a_row) {

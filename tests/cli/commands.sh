@@ -253,7 +253,7 @@ code 2 bench --queue rate-process=exponential
 code 2 reproduce mc-fig11 --trace financial="$work/two.spc"
 code 2 reproduce mc-fig11 --traces "$work"
 # A job of fio's becomes loads that run.
-printf '[global]\nbs=8k\nsize=1m\n[a]\nrw=randread\niodepth=4\n[b]\nrw=randwrite\nsurprise=1\n' > "$work/job.fio"
+printf '[global]\nbs=8k\nsize=1m\n[a]\nrw=randread\niodepth=4\n[b]\nrw=randrw\nrate=4m,8m\nnumjobs=2\nsurprise=1\n' > "$work/job.fio"
 code 0 import fio "$work/job.fio" -o "$work/imported"
 grep -q "no counterpart *surprise *1 *not known" "$work/out" || wrong "import does not say what it did not know"
 FLASHLAB=$FLASHLAB sh "$work/imported/load.sh" > "$work/out" || wrong "the loads that import made do not run"

@@ -222,7 +222,7 @@ private:
             rest.remove_prefix(std::min(rest.size(), one.size() + 1));
             const auto number = parse_size(one);
             if (!number) return refuse(found->second, number.error());
-            out += fmt::format("{}{}", out.empty() ? "" : "/",
+            out += fmt::format("{}{}", out.empty() ? "" : ":",
                                std::max<std::uint64_t>(1, static_cast<std::uint64_t>(static_cast<double>(*number) * part.share)));
         }
         return out.empty() ? out : fmt::format(",{}={}", key, out);

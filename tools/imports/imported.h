@@ -1,7 +1,7 @@
 /// What a configuration of another tool comes to here: keys of device.toml, loads, and what became of each of its settings.
 ///
-/// Idea       A function for each tool fills one of these (mqsim.cpp, fio.cpp, femu.cpp). Nothing is dropped in silence: a setting is taken, taken nearly, or
-///            has no counterpart, and each of these is a note with its line.
+/// Idea       A function for each tool fills one of these (mqsim.cpp, fio.cpp, femu.cpp). Nothing is dropped in silence: a setting is taken, taken
+///            nearly, or has no counterpart, and each of these is a note with its line.
 /// Invariant  The keys pass the checks of the configuration, or the function that took them is wrong: the command tries them before it writes.
 #pragma once
 

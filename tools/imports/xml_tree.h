@@ -10,9 +10,9 @@
 namespace flashlab {
 
 struct XmlElement {
-    std::string name, text; ///< without blanks around it
+    std::string name, text{}; ///< without blanks around it
     std::uint64_t line = 0, column = 0;
-    std::vector<XmlElement> children;
+    std::vector<XmlElement> children{};
 };
 
 /// The root. The error names file, line and column.

@@ -8,7 +8,7 @@
 #include "tools/imports/imported.h"
 
 using namespace flashlab;
-using Kind = ImportNote::Kind;
+using ImportKind = ImportNote::Kind;
 
 namespace {
 
@@ -81,11 +81,11 @@ TEST_CASE("a drive of MQSim's has the same geometry, times and rates here, and w
         CHECK(key_of(*imported, key) == value);
     }
     REQUIRE(note_of(*imported, "GC_Exec_Threshold") != nullptr);
-    CHECK(note_of(*imported, "GC_Exec_Threshold")->kind == Kind::left_out);
+    CHECK(note_of(*imported, "GC_Exec_Threshold")->kind == ImportKind::left_out);
     REQUIRE(note_of(*imported, "Colour") != nullptr);
     CHECK(note_of(*imported, "Colour")->what == "not known");
     const auto reads_differ =
-        std::ranges::count_if(imported->notes, [](const ImportNote& n) { return n.kind == Kind::nearly && n.setting == "Page_Read_Latency"; });
+        std::ranges::count_if(imported->notes, [](const ImportNote& n) { return n.kind == ImportKind::nearly && n.setting == "Page_Read_Latency"; });
     CHECK(reads_differ == 1);
     CHECK(device_toml(*imported, "x").find("[nand]\n") != std::string::npos);
 }
@@ -139,21 +139,22 @@ TEST_CASE("what is wrong in a file of MQSim's is told with its line and column",
 TEST_CASE("jobs of fio are queues that run together until a stonewall; sizes that are split are a queue each", "[imports]") {
     const ImportFile file{"job.fio",
                           "; a comment\n[global]\nioengine=libaio\ndirect=1\nbs=8k\nsize=16m\n\n[reader]\nrw=randread\niodepth=16\nnumjobs=4\n"
-                          "rate_iops=500\nrate_process=poisson\n[writer]\nrw=randwrite\nbssplit=4k/75:64k/25\niodepth=4\n"
+                          "rate_iops=500,200\nrate_process=poisson\n[writer]\nrw=randwrite\nbssplit=4k/75:64k/25\niodepth=4\n"
                           "random_distribution=zoned:80/20:20/80\n[last]\nstonewall\nreadwrite=randrw\nrwmixwrite=30\nbs=4k,8k\nwhat=ever\n"};
     const auto imported = import_fio(file.path);
     REQUIRE(imported.has_value());
     CHECK(imported->keys.empty());
     REQUIRE(imported->loads.size() == 2);
     CHECK(imported->loads[0].command ==
-          std::vector<std::string>{"bench", "--queue", "rw=randread,bs=8192,iodepth=16,io-size=16777216,numjobs=4,rate-iops=500,rate-process=poisson",
-                                   "--queue", "rw=randwrite,bs=4096,iodepth=3,io-size=12582912", "--queue",
-                                   "rw=randwrite,bs=65536,iodepth=1,io-size=4194304", "--random-distribution", "hotspot:0.2,0.8"});
+          std::vector<std::string>{"bench", "--queue",
+                                   "rw=randread,bs=8192,iodepth=16,io-size=16777216,numjobs=4,rate-iops=500:200,rate-process=poisson", "--queue",
+                                   "rw=randwrite,bs=4096,iodepth=3,io-size=12582912", "--queue", "rw=randwrite,bs=65536,iodepth=1,io-size=4194304",
+                                   "--random-distribution", "hotspot:0.2,0.8"});
     CHECK(imported->loads[1].command == std::vector<std::string>{"bench", "--queue", "rw=randrw,bs=4096,iodepth=1,io-size=16777216,rwmixread=70"});
     REQUIRE(note_of(*imported, "bs") != nullptr);
-    CHECK(note_of(*imported, "bs")->kind == Kind::nearly);
+    CHECK(note_of(*imported, "bs")->kind == ImportKind::nearly);
     CHECK(note_of(*imported, "what")->what == "not known");
-    CHECK(note_of(*imported, "direct")->kind == Kind::left_out);
+    CHECK(note_of(*imported, "direct")->kind == ImportKind::left_out);
 }
 
 TEST_CASE("what is wrong in a job file is told with its line and column; a job of trims is left out and said", "[imports]") {
@@ -174,7 +175,7 @@ TEST_CASE("what is wrong in a job file is told with its line and column; a job o
     REQUIRE(imported.has_value());
     CHECK(imported->loads.empty());
     REQUIRE(note_of(*imported, "job a") != nullptr);
-    CHECK(note_of(*imported, "job a")->kind == Kind::left_out);
+    CHECK(note_of(*imported, "job a")->kind == ImportKind::left_out);
 }
 
 TEST_CASE("FEMU's options are a drive whose spare is what its size leaves of the flash", "[imports]") {
@@ -189,7 +190,7 @@ TEST_CASE("FEMU's options are a drive whose spare is what its size leaves of the
     CHECK(key_of(*imported, "nand.chips_per_channel") == "8");
     CHECK(key_of(*imported, "nand.page_program_ns") == "200000");
     CHECK(key_of(*imported, "ftl.reserved_permille") == "250"); // 6 of 8 GiB
-    CHECK(note_of(*imported, "gc_thres_pcent")->kind == Kind::left_out);
+    CHECK(note_of(*imported, "gc_thres_pcent")->kind == ImportKind::left_out);
     CHECK(note_of(*imported, "multipoll")->what == "not known");
     const ImportFile variable{"run.sh", "a\n-device femu,nchs=$n\n"};
     CHECK(error_of(import_femu(variable.path)) == variable.path + ":2:19: nchs=$n: a number is wanted");
