@@ -6,6 +6,7 @@
 /// Power cut  The table's.
 #pragma once
 
+#include <span>
 #include <utility>
 
 #include "ftl/blocks/row_writer.h"

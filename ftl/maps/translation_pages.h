@@ -9,6 +9,11 @@
 /// Source     Gupta, Kim and Urgaonkar, "DFTL", ASPLOS 2009.
 #pragma once
 
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <vector>
+
 #include "base/divider.h"
 #include "base/little_endian.h"
 #include "base/zeroed_allocator.h"

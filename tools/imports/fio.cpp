@@ -5,6 +5,7 @@
 #include <charconv>
 #include <map>
 #include <optional>
+#include <string_view>
 
 #include <fmt/format.h>
 

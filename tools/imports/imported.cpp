@@ -1,9 +1,11 @@
 #include "tools/imports/imported.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <string_view>
 #include <system_error>
 
 #include <fmt/format.h>
