@@ -109,7 +109,7 @@ BEGIN {
     allow_room("log", "text host", "")
     allow_room("traces", "text host log", "")
     allow_room("workloads", "text traces", "")
-    allow_room("imports", "text", "")
+    allow_room("imports", "text host", "")
     allow_room("drive", "text host log", "fs crash ftl nand pram")
     allow_room("faults", "text", "fs/fuse fs nand")
     allow_room("live", "text host log drive faults", "fs/fuse crash/apps fs")

@@ -26,11 +26,6 @@ struct FioJob {
     std::vector<FioSetting> settings; ///< the global ones first: of each name the last one counts
 };
 
-std::string_view without_blanks(std::string_view text) {
-    const auto first = text.find_first_not_of(" \t\r");
-    return first == text.npos ? std::string_view{} : text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
-
 std::expected<std::vector<FioJob>, std::string> parse_jobs(std::string_view text, const std::string& path) {
     std::vector<FioJob> jobs;
     std::vector<FioSetting> global;
@@ -64,7 +59,7 @@ std::expected<std::vector<FioJob>, std::string> parse_jobs(std::string_view text
 }
 
 /// Names that mean the same.
-const std::map<std::string, std::string, std::less<>> other_names{{"readwrite", "rw"}, {"blocksize", "bs"}, {"iodepth_low", "iodepth_low"}};
+const std::map<std::string, std::string, std::less<>> other_names{{"readwrite", "rw"}, {"blocksize", "bs"}};
 const std::map<std::string, std::string, std::less<>> fio_left_out{{"direct", "a load has no page cache above it"},
                                                                    {"buffered", "a load has no page cache above it"},
                                                                    {"filename", "a load goes to the drive"},

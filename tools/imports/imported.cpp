@@ -1,29 +1,25 @@
 #include "tools/imports/imported.h"
 
-#include <algorithm>
-#include <cerrno>
-#include <fstream>
-#include <iterator>
 #include <map>
-#include <string_view>
-#include <system_error>
 
 #include <fmt/format.h>
 
+#include "tools/host/regular_file.h"
 #include "tools/text/shell_word.h"
 
 namespace flashlab {
 
+std::string_view without_blanks(std::string_view text) {
+    constexpr std::string_view blanks = " \t\r\n";
+    const auto first = text.find_first_not_of(blanks);
+    return first == text.npos ? std::string_view{} : text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
 std::expected<std::string, std::string> text_to_import(const std::string& path) {
     constexpr std::size_t most = 1u << 20; // such files are a few kilobytes
-    errno = 0;
-    std::ifstream in{path, std::ios::binary};
-    std::string text(most + 1, '\0');
-    in.read(text.data(), static_cast<std::streamsize>(text.size()));
-    if (in.bad() || (!in && in.gcount() == 0))
-        return std::unexpected(fmt::format("{}: {}", path, errno == 0 ? "is empty" : std::generic_category().message(errno)));
-    text.resize(static_cast<std::size_t>(in.gcount()));
-    if (text.size() > most) return std::unexpected(fmt::format("{}: more than 1 MiB; that is no configuration", path));
+    auto text = read_regular_file(path, most);
+    if (!text) return std::unexpected(fmt::format("{}: {}", path, text.error()));
+    if (text->empty()) return std::unexpected(fmt::format("{}: is empty", path));
     return text;
 }
 

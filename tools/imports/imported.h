@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <expected>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -47,7 +48,9 @@ struct Imported {
 /// FEMU: a script, or a line, with `-device femu,KEY=VALUE,...`.
 [[nodiscard]] std::expected<Imported, std::string> import_femu(const std::string& path);
 
-/// The file's text; the error names it.
+/// What stands between the blanks and line ends around it: a part of `text`.
+[[nodiscard]] std::string_view without_blanks(std::string_view text);
+/// The text of a regular file, up to 1 MiB; the error names it.
 [[nodiscard]] std::expected<std::string, std::string> text_to_import(const std::string& path);
 
 /// Of each key its last value, by section, as --config reads it.

@@ -5,6 +5,8 @@
 #include <expat.h>
 #include <fmt/format.h>
 
+#include "tools/imports/imported.h"
+
 namespace flashlab {
 
 namespace {
@@ -33,9 +35,7 @@ void XMLCALL element_begins(void* user, const XML_Char* name, const XML_Char**) 
 void XMLCALL element_ends(void* user, const XML_Char*) {
     auto& b = *static_cast<XmlBuilder*>(user);
     std::string& text = b.open.back()->text;
-    constexpr std::string_view blanks = " \t\r\n";
-    const auto first = text.find_first_not_of(blanks);
-    text = first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(blanks) - first + 1);
+    text = std::string{without_blanks(text)};
     b.open.pop_back();
 }
 

@@ -1,4 +1,6 @@
 /// Configurations of other tools: what becomes of each setting, and what is wrong where.
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -38,6 +40,14 @@ std::string ssd_xml(const std::string& of_device, const std::string& of_flash) {
 }
 
 std::string error_of(const std::expected<Imported, std::string>& imported) { return imported ? "" : imported.error(); }
+
+/// What `import` says of a file with this text, without the file's name at its begin.
+template <class Import>
+std::string error_in(const std::string& text, const Import& import) {
+    const ImportFile file{"wrong", text};
+    const std::string said = error_of(import(file.path));
+    return said.starts_with(file.path) ? said.substr(file.path.size()) : said;
+}
 
 } // namespace
 
@@ -118,11 +128,7 @@ TEST_CASE("MQSim's flows of one scenario are queues of one run, its traces are r
 }
 
 TEST_CASE("what is wrong in a file of MQSim's is told with its line and column", "[imports]") {
-    const auto error = [](const std::string& text) {
-        const ImportFile file{"ssd.xml", text};
-        std::string said = error_of(import_mqsim(file.path, ""));
-        return said.starts_with(file.path) ? said.substr(file.path.size()) : said;
-    };
+    const auto error = [](const std::string& text) { return error_in(text, [](const std::string& path) { return import_mqsim(path, ""); }); };
     CHECK(error(ssd_xml("<Seed>12x</Seed>\n", "<Page_Capacity>1</Page_Capacity>")).starts_with(":8:1: Seed: '12x' is no number"));
     CHECK(error(ssd_xml("", "<Page_Capacity>-5</Page_Capacity>")).starts_with(":9:1: Page_Capacity: '-5' is no number"));
     CHECK(error(ssd_xml("", "<Flash_Technology>QLC</Flash_Technology>")) == ":9:1: Flash_Technology: 'QLC': known are SLC, MLC and TLC");
@@ -158,11 +164,7 @@ TEST_CASE("jobs of fio are queues that run together until a stonewall; sizes tha
 }
 
 TEST_CASE("what is wrong in a job file is told with its line and column; a job of trims is left out and said", "[imports]") {
-    const auto error = [](const std::string& text) {
-        const ImportFile file{"job.fio", text};
-        std::string said = error_of(import_fio(file.path));
-        return said.starts_with(file.path) ? said.substr(file.path.size()) : said;
-    };
+    const auto error = [](const std::string& text) { return error_in(text, import_fio); };
     CHECK(error("[a]\n  bs=4x\n").starts_with(":2:3: bs=4x: "));
     CHECK(error("rw=read\n") == ":1:1: rw stands before any [job]");
     CHECK(error("[a\n") == ":1:1: a job's name is [NAME]");
@@ -170,6 +172,10 @@ TEST_CASE("what is wrong in a job file is told with its line and column; a job o
     CHECK(error("[global]\nbs=4k\n") == ":2:1: no [job] in it");
     CHECK(error("[a]\nbssplit=4k/0\n") == ":2:1: bssplit=4k/0: wanted: SIZE/PERCENT:SIZE/PERCENT");
     CHECK(error("[a]\nrandom_distribution=zoned:x\n").starts_with(":2:1: random_distribution=zoned:x: wanted"));
+    const ImportFile pipe{"job.fio", ""};
+    std::filesystem::remove(pipe.path);
+    REQUIRE(::mkfifo(pipe.path.c_str(), 0600) == 0);
+    CHECK(error_of(import_fio(pipe.path)) == pipe.path + ": is a FIFO, no regular file"); // and does not wait for a writer
     const ImportFile trims{"job.fio", "[a]\nrw=randtrim\n"};
     const auto imported = import_fio(trims.path);
     REQUIRE(imported.has_value());
