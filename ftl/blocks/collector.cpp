@@ -98,19 +98,15 @@ FtlResult<Collector::JobEnd> Collector::copy_unit(Job& job, UnitId from, SimTime
     const GroupId group = ledger_.group_of(victim);
     const FrontierId wished = frontier_for_copy(victim, from);
     for (;;) {
-        FrontierId frontier = wished;
-        if (!frontiers_.open(group, wished).has_room()) {
-            const auto opened = open_for_copy(group, wished, now, keep_free);
-            if (!opened) return std::unexpected(opened.error());
-            if (!*opened) return JobEnd::no_room;
-            frontier = **opened;
-        }
-        OpenSuperblock& set = frontiers_.open(group, frontier);
+        const auto frontier = room_for_copy(group, wished, now, keep_free);
+        if (!frontier) return std::unexpected(frontier.error());
+        if (!*frontier) return JobEnd::no_room;
+        OpenSuperblock& set = frontiers_.open(group, **frontier);
         const OpenColumn column = set.columns[set.column()];
         const UnitId to = ledger_.units().unit_at(column.block, set.row());
         const auto made = program_copy(set, from, to, config_.stream_of(wished), {now, {job.cause, job.id}});
         if (!made) [[unlikely]] {
-            const auto again = failed_copy(made.error(), group, frontier, victim);
+            const auto again = failed_copy(made.error(), group, **frontier, victim);
             if (!again) return std::unexpected(again.error());
             if (*again) continue;
             return JobEnd::unreadable;
@@ -127,20 +123,16 @@ FtlResult<Collector::JobEnd> Collector::copy_line(Job& job, UnitId first, SimTim
     const GroupId group = ledger_.group_of(victim);
     const FrontierId wished = frontier_for_copy(victim, first);
     for (;;) {
-        FrontierId frontier = wished;
-        if (!frontiers_.open(group, wished).has_room()) {
-            const auto opened = open_for_copy(group, wished, now, keep_free);
-            if (!opened) return std::unexpected(opened.error());
-            if (!*opened) return JobEnd::no_room;
-            frontier = **opened;
-        }
-        OpenSuperblock& set = frontiers_.open(group, frontier);
+        const auto frontier = room_for_copy(group, wished, now, keep_free);
+        if (!frontier) return std::unexpected(frontier.error());
+        if (!*frontier) return JobEnd::no_room;
+        OpenSuperblock& set = frontiers_.open(group, **frontier);
         take_line(victim, first, wished, rows_.most_at_once());
         line_.resize(rows_.placeable(set, static_cast<std::uint32_t>(line_.size())), {UnitId{0}, {}});
         const auto read = read_line({std::max(now, set.ready), {job.cause, job.id}});
         const auto placed = read ? place_line(job, set, config_.stream_of(wished), *read) : std::unexpected(read.error());
         if (placed) return JobEnd::finished;
-        const auto again = failed_copy(placed.error(), group, frontier, victim);
+        const auto again = failed_copy(placed.error(), group, **frontier, victim);
         if (!again) return std::unexpected(again.error());
         if (!*again) return JobEnd::unreadable;
         if (!ledger_.valid().test(first)) return JobEnd::finished; // the others come again

@@ -125,6 +125,10 @@ private:
         return separation_ == nullptr ? FrontierId{config_.copies_to(ledger_.kind_of(victim))} : frontier_by_policy(victim, from);
     }
     [[nodiscard]] FrontierId frontier_by_policy(BlockId victim, UnitId from) const;
+    /// The wished frontier where it has room, else what open_for_copy() says.
+    [[nodiscard]] FtlResult<std::optional<FrontierId>> room_for_copy(GroupId group, FrontierId wished, SimTime now, std::uint32_t keep_free) {
+        return frontiers_.open(group, wished).has_room() ? std::optional{wished} : open_for_copy(group, wished, now, keep_free);
+    }
     /// The wished frontier, whose superblock is full, gets a new one; else another of its kind has room, or none.
     [[nodiscard]] FtlResult<std::optional<FrontierId>> open_for_copy(GroupId group, FrontierId wished, SimTime now, std::uint32_t keep_free);
     [[nodiscard]] std::expected<CopiedPage, NandError> program_copy(const OpenSuperblock& set, UnitId from, UnitId to, StreamId stream, const Io& io);
