@@ -43,6 +43,15 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_demand(const DemandKind& k
 }
 
 inline constexpr std::array<std::string_view, 5> demand_keys{"nand.one_shot", "ftl.allocation", "ftl.victim", "ftl.moving_ring", "ftl.gc_slice_us"};
+/// The entry of one, with what all have.
+constexpr Scheme demand_scheme(Scheme own) {
+    own.write_memory = memory_of_demand;
+    own.separates = true;
+    own.dram_bytes = dram_of_demand;
+    own.settle = settle_demand;
+    return own;
+}
+
 template <class Entries>
 const DemandTable<Entries>& demand_table_of(const Ftl& ftl) {
     return dynamic_cast<const PagedFtl<DemandTable<Entries>>&>(ftl).table();

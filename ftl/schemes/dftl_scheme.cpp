@@ -13,17 +13,14 @@ constexpr std::array dftl_counters = demand_counters<LruEntries>();
 } // namespace
 
 const Scheme& dftl_scheme() {
-    static constexpr Scheme scheme{.name = "dftl",
-                                   .idea = "page map on flash, the entries in use cached in DRAM (Gupta et al.)",
-                                   .keys = demand_keys,
-                                   .options = dftl_options,
-                                   .counters = dftl_counters,
-                                   .plan = [](const SsdConfig& config, const Geometry& g) { return plan_demand(dftl_kind, config, g); },
-                                   .make = [](const FtlParts& parts) { return make_demand<LruEntries>(dftl_kind, parts); },
-                                   .write_memory = memory_of_demand,
-                                   .separates = true,
-                                   .dram_bytes = dram_of_demand,
-                                   .settle = settle_demand};
+    static constexpr Scheme scheme =
+        demand_scheme({.name = "dftl",
+                       .idea = "page map on flash, the entries in use cached in DRAM (Gupta et al.)",
+                       .keys = demand_keys,
+                       .options = dftl_options,
+                       .counters = dftl_counters,
+                       .plan = [](const SsdConfig& config, const Geometry& g) { return plan_demand(dftl_kind, config, g); },
+                       .make = [](const FtlParts& parts) { return make_demand<LruEntries>(dftl_kind, parts); }});
     return scheme;
 }
 

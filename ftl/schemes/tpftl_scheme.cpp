@@ -48,17 +48,14 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_tpftl(const FtlParts& part
 } // namespace
 
 const Scheme& tpftl_scheme() {
-    static constexpr Scheme scheme{.name = "tpftl",
-                                   .idea = "dftl with its entries in nodes by translation page, and prefetch (Zhou et al.)",
-                                   .keys = demand_keys,
-                                   .options = tpftl_options,
-                                   .counters = tpftl_counters,
-                                   .plan = [](const SsdConfig& config, const Geometry& g) { return plan_demand(tpftl_kind, config, g); },
-                                   .make = make_tpftl,
-                                   .write_memory = memory_of_demand,
-                                   .separates = true,
-                                   .dram_bytes = dram_of_demand,
-                                   .settle = settle_demand};
+    static constexpr Scheme scheme =
+        demand_scheme({.name = "tpftl",
+                       .idea = "dftl with its entries in nodes by translation page, and prefetch (Zhou et al.)",
+                       .keys = demand_keys,
+                       .options = tpftl_options,
+                       .counters = tpftl_counters,
+                       .plan = [](const SsdConfig& config, const Geometry& g) { return plan_demand(tpftl_kind, config, g); },
+                       .make = make_tpftl});
     return scheme;
 }
 
