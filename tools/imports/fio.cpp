@@ -232,7 +232,9 @@ private:
             if (!*one) return std::unexpected(one->error());
         if (const auto taken = take_distribution(of); !taken) return taken;
         std::uint64_t iodepth = depth->value_or(1);
-        const std::string engine = value(of, "ioengine", "psync");
+        const auto engine_setting = take_out(of, "ioengine");
+        const std::string engine = engine_setting ? engine_setting->value : "psync";
+        if (engine_setting) out_.note(Kind::left_out, "ioengine", engine, "iodepth says how many requests are in flight");
         if ((engine.ends_with("sync") || engine == "mmap") && iodepth > 1) {
             out_.note(Kind::nearly, "iodepth", fmt::format("{}", iodepth),
                       fmt::format("ioengine={} has one request in flight, and so has the load", engine));
@@ -240,10 +242,9 @@ private:
         }
         const bool is_poisson = value(of, "rate_process", "linear") == "poisson";
         const std::string runtime = value(of, "runtime", "");
-        const bool is_timed = value(of, "time_based", "0") != "0" && !runtime.empty();
+        (void)take_out(of, "time_based");
         const std::uint64_t bytes = io_size->value_or(file_size->value_or(std::uint64_t{1} << 30));
-        if (is_timed || (!runtime.empty() && !*io_size && !*file_size))
-            out_.note(Kind::nearly, "runtime", runtime, fmt::format("a load ends by bytes: io-size={}", bytes));
+        if (!runtime.empty()) out_.note(Kind::nearly, "runtime", runtime, fmt::format("a load ends by bytes: io-size={}", bytes));
         for (const Part& part : *parts) {
             std::string queue = fmt::format("rw={},bs={},iodepth={},io-size={}", pattern, part.bytes,
                                             std::max<std::uint64_t>(1, static_cast<std::uint64_t>(static_cast<double>(iodepth) * part.share + 0.5)),

@@ -143,10 +143,10 @@ TEST_CASE("what is wrong in a file of MQSim's is told with its line and column",
 }
 
 TEST_CASE("jobs of fio are queues that run together until a stonewall; sizes that are split are a queue each", "[imports]") {
-    const ImportFile file{"job.fio",
-                          "; a comment\n[global]\nioengine=libaio\ndirect=1\nbs=8k\nsize=16m\n\n[reader]\nrw=randread\niodepth=16\nnumjobs=4\n"
-                          "rate_iops=500,200\nrate_process=poisson\n[writer]\nrw=randwrite\nbssplit=4k/75:64k/25\niodepth=4\n"
-                          "random_distribution=zoned:80/20:20/80\n[last]\nstonewall\nreadwrite=randrw\nrwmixwrite=30\nbs=4k,8k\nwhat=ever\n"};
+    const ImportFile file{
+        "job.fio", "; a comment\n[global]\nioengine=libaio\ndirect=1\nbs=8k\nsize=16m\n\n[reader]\nrw=randread\niodepth=16\nnumjobs=4\n"
+                   "rate_iops=500,200\nrate_process=poisson\n[writer]\nrw=randwrite\nbssplit=4k/75:64k/25\niodepth=4\n"
+                   "random_distribution=zoned:80/20:20/80\n[last]\nstonewall\nruntime=30\nreadwrite=randrw\nrwmixwrite=30\nbs=4k,8k\nwhat=ever\n"};
     const auto imported = import_fio(file.path);
     REQUIRE(imported.has_value());
     CHECK(imported->keys.empty());
@@ -160,6 +160,8 @@ TEST_CASE("jobs of fio are queues that run together until a stonewall; sizes tha
     REQUIRE(note_of(*imported, "bs") != nullptr);
     CHECK(note_of(*imported, "bs")->kind == ImportKind::nearly);
     CHECK(note_of(*imported, "what")->what == "not known");
+    for (const char* name : {"runtime", "ioengine"}) REQUIRE(note_of(*imported, name) != nullptr);
+    CHECK(note_of(*imported, "runtime")->kind == ImportKind::nearly);
     CHECK(note_of(*imported, "direct")->kind == ImportKind::left_out);
 }
 
