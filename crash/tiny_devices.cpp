@@ -15,11 +15,9 @@ namespace flashlab {
 namespace {
 
 /// Shapes that only some schemes have: those that read this key.
-constexpr std::pair<std::string_view, std::string_view> special[] = {{"pairs", "nand.two_plane"},
-                                                                     {"mirror", "coftl.mirrored_log"},
-                                                                     {"turns", "ftl.interleaving"},
-                                                                     {"lines", "nand.one_shot"},
-                                                                     {"cached", "ftl.slc_blocks"}};
+constexpr std::pair<std::string_view, std::string_view> special[] = {
+    {"pairs", "nand.two_plane"},  {"mirror", "coftl.mirrored_log"}, {"turns", "ftl.interleaving"}, {"lines", "nand.one_shot"},
+    {"cached", "ftl.slc_blocks"}, {"sub", "nand.subpages"},         {"sublines", "nand.subpages"}};
 
 constexpr std::pair<const char*, CellType> cells[] = {{"slc", CellType::slc}, {"mlc", CellType::mlc}, {"tlc", CellType::tlc}};
 
@@ -86,6 +84,13 @@ std::expected<SsdConfig, std::string> shaped(const std::string& shape) {
         c.nand.options.one_shot = true;
         return c;
     }
+    if (shape == "sub" || shape == "sublines") {
+        g.pages_per_block = 12;
+        c.nand.options.subpages = 2;
+        c.nand.options.one_shot = shape == "sublines";
+        if (shape == "sub") c.dram.write_buffer_bytes = 3 * g.page_bytes;
+        return c;
+    }
     if (shape == "cached") {
         g.blocks_per_plane = 8;
         g.pages_per_block = 6;
@@ -110,8 +115,8 @@ std::expected<SsdConfig, std::string> shaped(const std::string& shape) {
 } // namespace
 
 std::vector<std::string> tiny_shapes() {
-    return {"chip",  "plane", "wide",  "uneven", "unit2",  "unit4", "buffer", "kept",
-            "level", "hot",   "cause", "pairs",  "mirror", "turns", "lines",  "cached"};
+    return {"chip", "plane", "wide",  "uneven", "unit2", "unit4", "buffer", "kept", "level",
+            "hot",  "cause", "pairs", "mirror", "turns", "lines", "cached", "sub",  "sublines"};
 }
 
 std::vector<std::string> tiny_devices() {
@@ -143,8 +148,8 @@ std::expected<SsdConfig, std::string> tiny_device(const std::string& name, const
     const auto known = cell_of(cell);
     if (!known) return std::unexpected(fmt::format("tiny device '{}' has no cell type; it ends in -slc, -mlc or -tlc", name));
     config->nand.geometry.cell = *known;
-    config->nand.options.paired_pages =
-        *known != CellType::slc && config->dram.pram_buffer_bytes == 0 && !config->nand.options.one_shot && Media{config->nand}.is_single();
+    config->nand.options.paired_pages = *known != CellType::slc && config->dram.pram_buffer_bytes == 0 && !config->nand.options.one_shot &&
+                                        config->nand.options.subpages == 1 && Media{config->nand}.is_single();
     if (*known == CellType::slc) config->ftl.options.set(page_option::slc_blocks, 0); // all blocks are such
     config->ftl.scheme = scheme;
     return with_enough_blocks(*config);

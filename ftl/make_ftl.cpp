@@ -129,6 +129,22 @@ std::expected<void, std::string> check_programs(const NandConfig& nand) {
     return {};
 }
 
+/// A page of the chip that holds several pages.
+std::expected<void, std::string> check_subpages(const SsdConfig& config, const Scheme& scheme) {
+    const NandConfig& nand = config.nand;
+    const std::uint32_t subpages = nand.options.subpages;
+    if (subpages == 1) return {};
+    const auto refused = [&](std::string_view why) { return std::unexpected(fmt::format("nand.subpages is {}: {}", subpages, why)); };
+    if (!scheme.has_key("nand.subpages"))
+        return refused(fmt::format("{} programs page by page; set it to 1, or ftl.scheme to page_map or hftl", scheme.name));
+    if (nand.geometry.pages_per_block % subpages != 0)
+        return refused(fmt::format("nand.pages_per_block counts subpages and is no multiple of it ({}); set one", nand.geometry.pages_per_block));
+    if (config.ftl.mapping_unit_pages != 1) return refused("what is mapped is a subpage; set ftl.mapping_unit_pages to 1");
+    if (nand.striping != 1) return refused("superpages have no subpages; set nand.striping to 1");
+    if (nand.options.paired_pages) return refused("pages in pairs are guarded one by one; set nand.paired_pages to 0");
+    return {};
+}
+
 /// Without what lies beside the scheme.
 std::expected<FtlPlan, std::string> plan_scheme(const SsdConfig& config, const Geometry& geometry) {
     const auto scheme = find_scheme(config.ftl.scheme);
@@ -136,6 +152,7 @@ std::expected<FtlPlan, std::string> plan_scheme(const SsdConfig& config, const G
     if (config.nand.options.paired_pages && config.nand.striping != 1)
         return std::unexpected("nand.paired_pages = 1: pages are guarded on plain chips only; set nand.striping to 1");
     if (auto able = check_programs(config.nand); !able) return std::unexpected(able.error());
+    if (auto able = check_subpages(config, **scheme); !able) return std::unexpected(able.error());
     if (config.ftl.separation != "none" && !(*scheme)->separates) {
         std::vector<std::string_view> able;
         for (const Scheme* other : schemes())

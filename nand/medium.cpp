@@ -16,11 +16,14 @@ std::uint32_t bits_of(CellType cell) { return std::to_underlying(cell) + 1u; }
 std::vector<Duration> program_times(const NandConfig& config) {
     const NandTiming& timing = config.timing;
     if (timing.lsb_program + timing.csb_program + timing.msb_program == none) return {};
-    const PairedPages pairs{config.geometry};
+    const std::uint32_t subpages = config.options.subpages;
+    GeometryConfig whole = config.geometry;
+    whole.pages_per_block /= subpages;
+    const PairedPages pairs{whole};
     const std::uint32_t last = std::to_underlying(config.geometry.cell);
     std::vector<Duration> times(config.geometry.pages_per_block);
     for (std::uint32_t page = 0; page < times.size(); ++page) {
-        const std::uint32_t pass = pairs.pass_of(page);
+        const std::uint32_t pass = pairs.pass_of(page / subpages);
         const Duration own = pass == 0 ? timing.lsb_program : pass == last ? timing.msb_program : timing.csb_program;
         times[page] = own == none ? timing.page_program : own;
     }
@@ -38,7 +41,8 @@ Media::Media(const NandConfig& config) : own_{config.geometry.cell} {
         const CellMode& mode = config.modes[i];
         if (mode.page_program == none) continue;
         const auto or_own = [](auto value, auto own) { return value == decltype(value){0} ? own : value; };
-        media_[i] = {.pages = pages * static_cast<std::uint32_t>(i + 1) / bits_of(own_),
+        const std::uint32_t subpages = config.options.subpages;
+        media_[i] = {.pages = pages / subpages * static_cast<std::uint32_t>(i + 1) / bits_of(own_) * subpages,
                      .page_read = or_own(mode.page_read, t.page_read),
                      .page_program = mode.page_program,
                      .block_erase = or_own(mode.block_erase, t.block_erase),

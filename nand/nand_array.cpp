@@ -92,12 +92,14 @@ NandArray::Impl::Done NandArray::Impl::read(std::span<const PageRead> pages, con
     Done all = io.when;
     SimTime last = io.when;
     fetches_.clear();
-    for (const PageRead& page : pages) {
+    Sensed sensed;
+    for (std::size_t i = 0; i < pages.size(); ++i) {
+        const PageRead& page = pages[i];
         PageRead cells = page; // time and state one by one, the payload of whole pages together
         const bool together =
             page.bytes == geometry.page_bytes() && !page.to.empty() && store.keeps_payload() && !(guard && guard->backup_of(page.page) != nullptr);
         if (together) cells.to = {};
-        const Done one = read(cells, io);
+        const Done one = config.options.subpages == 1 ? read(cells, io) : read_subpage(cells, pages.subspan(i), sensed, io);
         if (one && together) fetches_.push_back({page.page, page.to});
         last = std::max(last, one ? *one : one.error().done);
         if (!all) continue;
@@ -107,6 +109,27 @@ NandArray::Impl::Done NandArray::Impl::read(std::span<const PageRead> pages, con
     const auto fetched = fetch_all(last);
     if (all && !fetched) return std::unexpected(fetched.error());
     return all;
+}
+
+/// Those of a page of the chip that follow each other are sensed, and cross the bus, with the first of them.
+NandArray::Impl::Done NandArray::Impl::read_subpage(const PageRead& page, std::span<const PageRead> rest, Sensed& sensed, const Io& io) {
+    check_read_call(page);
+    const PageAddress at = address_of(page.page);
+    if (sensed.along != 0) {
+        --sensed.along;
+        ++counters.reads_along;
+        return finish_read(page, at, sensed.when, io);
+    }
+    const std::uint32_t subpages = config.options.subpages, left = subpages - at.page % subpages;
+    std::uint32_t bytes = page.bytes;
+    std::size_t count = 1;
+    for (; count < rest.size(); ++count) {
+        const std::uint32_t next = rest[count].page.value();
+        if (next <= rest[count - 1].page.value() || next - page.page.value() >= left) break;
+        bytes += rest[count].bytes;
+    }
+    sensed = {reserve_read(at, bytes, io, PagePart::data), count - 1};
+    return finish_read(page, at, sensed.when, io);
 }
 
 std::expected<void, NandError> NandArray::Impl::fetch_all(SimTime done) {

@@ -95,6 +95,13 @@ private:
     [[nodiscard]] Scheduler::Reservation reserve_read(PageAddress page, std::uint32_t bytes, const Io& io, PagePart part);
     /// What the read of a page gives whose time is reserved.
     Done finish_read(const PageRead& page, PageAddress at, const Scheduler::Reservation& when, const Io& io);
+    /// A page of the chip that was sensed, and how many of the reads behind it it serves.
+    struct Sensed {
+        Scheduler::Reservation when;
+        std::size_t along = 0;
+    };
+    /// `rest`: of the reads, from this one on.
+    Done read_subpage(const PageRead& page, std::span<const PageRead> rest, Sensed& sensed, const Io& io);
     /// What an erase makes of a block whose time is reserved.
     Done finish_erase(BlockId block, CellType mode, const Scheduler::Reservation& when, Origin origin);
     [[nodiscard]] std::expected<CellState, HostIoError> state_of(Ppn page, PageAddress at);

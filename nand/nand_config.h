@@ -45,6 +45,7 @@ struct NandOptions {
     std::uint32_t erase_suspends = 0;    ///< how many reads of the host may suspend one erase; each erase is given time for so many
     std::uint32_t program_suspends = 0;  ///< the same for a program that no host waits for
     bool two_plane = false;              ///< CO12: two-plane commands: the same block, or page, of a pair of planes as one command
+    std::uint32_t subpages = 1;          ///< pages that are one page of the chip: it is sensed, and programmed, as a whole
     bool one_shot = false;               ///< one program operation takes the pages of a word line that it is given together; tPROG is paid once
     bool paired_pages = false;           ///< T6: a cut program damages the pages that share its cells; those that must survive are backed up (C5)
     friend bool operator==(const NandOptions&, const NandOptions&) = default;
@@ -70,8 +71,11 @@ struct NandConfig {
     std::uint32_t stripe_bytes = 0;             ///< MC3: bytes of a striped page on one channel before the next channel's; 0 = a page of the chip
     NandOptions options;
     std::array<CellMode, 3> modes{}; ///< by CellType: slc, mlc, tlc
-    /// How many pages of a block one program takes at most: those of a word line, which follow each other.
-    [[nodiscard]] std::uint32_t pages_a_program() const { return options.one_shot ? std::to_underlying(geometry.cell) + 1u : 1u; }
+    /// How many pages of a block one program takes at most: the subpages of a page of the chip, or of all of a word line, which follow each other.
+    [[nodiscard]] std::uint32_t pages_a_program(CellType mode) const {
+        return options.subpages * (options.one_shot && mode == geometry.cell ? std::to_underlying(mode) + 1u : 1u);
+    }
+    [[nodiscard]] std::uint32_t pages_a_program() const { return pages_a_program(geometry.cell); }
     friend bool operator==(const NandConfig&, const NandConfig&) = default;
 };
 

@@ -23,7 +23,7 @@ std::size_t NandArray::Impl::take_call(std::span<const PageProgram> pages) {
     }
     planes_taken_ = {planes_.data(), planes};
     const std::size_t each = planes == pages.size() ? 1 : pages.size() / planes;
-    if (pages.size() != 1) check_places(pages.size(), each);
+    if (pages.size() != 1 || config.options.subpages != 1) check_places(pages.size(), each);
     return each;
 }
 
@@ -35,8 +35,10 @@ void NandArray::Impl::check_places(std::size_t pages, std::size_t each) const {
     }
     const std::uint32_t first = addresses_[0].page;
     const CellType mode = blocks.mode(addresses_[0].block);
-    ensure(each == 1 || mode == media.own(), "a program of several pages of a word line is one of the cells' own mode");
-    ensure(each == 1 || first % pages_a_program + each <= pages_a_program, "a program stays within a word line (nand.one_shot)");
+    const std::uint32_t at_most = config.pages_a_program(mode), subpages = config.options.subpages;
+    ensure(first % subpages == 0 && each % subpages == 0, "a program takes whole pages of the chip (nand.subpages)");
+    ensure(each == 1 || first % at_most + each <= at_most,
+           "a program stays within a page of the chip, or a word line (nand.one_shot) of the cells' own mode");
     for (std::size_t i = 0, of_line = 0; i < pages; ++i) {
         ensure(addresses_[i].page == first + of_line, "a multi-plane program has one page offset, and pages of a word line follow each other");
         ensure(blocks.mode(addresses_[i].block) == mode, "a multi-plane program goes to blocks of one mode");

@@ -109,6 +109,7 @@ struct NandCounters {
     std::uint64_t erases[cause_count] = {};
     std::uint64_t multi_plane_programs = 0; ///< two-plane programs are among them
     std::uint64_t programs_along = 0;       ///< pages that another page of their word line took along: they took no tPROG of their own
+    std::uint64_t reads_along = 0;          ///< subpages that the read of another one brought along: they took no tR of their own
     std::uint64_t two_plane_programs = 0;   ///< commands, as the next two; each also counts as two programs, reads or erases
     std::uint64_t two_plane_reads = 0;
     std::uint64_t two_plane_erases = 0;

@@ -239,7 +239,7 @@ Scheduler::Reservation Scheduler::program(const Program& what, SimTime from, Sim
     const bool cpu_moves = page_buffers_ == 0;
     const Duration before_bus = cpu_moves ? none : work; ///< the front fills the buffer before the bus is needed
     const Duration moved = what.bytes == geometry_.page_bytes() ? whole_page_ : data_transfer(what.bytes);
-    const Duration in = (cpu_moves ? work : none) + pages * (timing_.command + moved);
+    const Duration in = (cpu_moves ? work : none) + pages * moved + pages / options_.subpages * timing_.command;
     const Duration allowed = what.host ? none : program_allowance_;
     const Load load{in, what.medium.program_of(what.page) + allowed};
 

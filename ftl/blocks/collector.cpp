@@ -155,7 +155,7 @@ std::expected<void, NandError> Collector::place_line(Job& job, OpenSuperblock& s
             const auto [column, row] = RowProgrammer::place(set, i, count);
             note_copy(job, set, rest[i].oob, rest[i].from, ledger_.units().unit_at(column.block, row), column, *end);
         }
-        set.next += count;
+        set.next += set.whole(count);
         rest = rest.subspan(count);
     }
     return {};
@@ -164,11 +164,15 @@ std::expected<void, NandError> Collector::place_line(Job& job, OpenSuperblock& s
 /// Valid units of the victim, from `first` on, that wish the same frontier.
 void Collector::take_line(BlockId victim, UnitId first, FrontierId wished, std::uint32_t most) {
     const UnitGeometry& units = ledger_.units();
+    const bool pads = array_.config().options.subpages > 1;
     line_.clear();
     for (std::uint32_t i = units.index_in_block(first); i < units.units_per_block() && line_.size() < most;
          i = ledger_.valid().next_set(victim, i + 1)) {
         const UnitId unit = units.unit_at(victim, i);
-        if (separation_ != nullptr && frontier_for_copy(victim, unit) != wished) break;
+        if (separation_ != nullptr && frontier_for_copy(victim, unit) != wished) {
+            if (pads) continue; // a line that ended here would be padded
+            break;
+        }
         line_.push_back({unit, {}});
     }
 }

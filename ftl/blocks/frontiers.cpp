@@ -67,6 +67,7 @@ void Frontiers::set_shape(OpenSuperblock& set, FrontierId frontier) const {
     set.units = static_cast<std::uint32_t>(set.columns.size()) * ledger_.units_in(first);
     set.frontier = frontier;
     set.has_lines = !ledger_.is_cache(first);
+    set.depth = array_.config().options.subpages;
 }
 
 /// When `blocks` of the group's free blocks are free on flash, too: before that a cut would find them full of what was to be forgotten. All, if it

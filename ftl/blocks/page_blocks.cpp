@@ -144,7 +144,8 @@ FtlResult<PlacedRow> PageBlocks::write_to_main(const RowWrite& asked, const Io& 
     GroupId group = chosen.group;
     const std::uint32_t pages = row_width(asked, chosen.is_idle);
     if (config_.kind_of(asked.frontier) == 0)
-        if (const auto paced = collector_.keep_pace(group, asked.frontier, pages, io.when); !paced) return std::unexpected(paced.error());
+        if (const auto paced = collector_.keep_pace(group, asked.frontier, frontiers_.open(group, asked.frontier).whole(pages), io.when); !paced)
+            return std::unexpected(paced.error());
     auto made = room(group, asked.frontier, io.when);
     if (!made && made.error().kind == FtlErrorKind::no_free_block && !asked.group) { // another group has the room
         group = roomiest_group();
@@ -177,9 +178,9 @@ FtlResult<PlacedRow> PageBlocks::write_in(GroupId group, const Room& room, const
         return PlacedRow{.end = end.error().done};
     }
     if (!end) return std::unexpected(fail(end.error(), write.first));
-    const PlacedRow placed{count, set.row(), std::span<const OpenColumn>{set.columns}.subspan(set.column(), std::min(count, set.left_in_row())),
-                           *end};
-    set.next += count;
+    const std::uint32_t columns = set.columns_of(std::min(set.whole(count), set.left_in_row()));
+    const PlacedRow placed{count, set.row(), set.depth, std::span<const OpenColumn>{set.columns}.subspan(set.column(), columns), *end};
+    set.next += set.whole(count);
     set.last_end = std::max(set.last_end, *end);
     return placed;
 }

@@ -32,8 +32,9 @@ struct RowWrite : PagesToWrite {
 };
 /// With nand.one_shot: of several rows, which are filled one after the other.
 struct PlacedRow {
-    std::uint32_t count = 0; ///< 0: a program failed, come again
-    std::uint32_t row = 0;
+    std::uint32_t count = 0;               ///< 0: a program failed, come again
+    std::uint32_t row = 0;                 ///< its first unit in each column
+    std::uint32_t depth = 1;               ///< so many units of each column, then the next one's
     std::span<const OpenColumn> columns{}; ///< of a row's units; valid until the next call
     SimTime end;
 };

@@ -1,8 +1,9 @@
 /// Programs units into an open superblock, row by row: new pages of the host and copies of collections alike.
 ///
 /// Idea       Units that land in one row are one multi-plane command. With nand.one_shot whole rows up to the end of a word line are one: the cells
-///            take as long for a part of a line as for all of it.
-/// Invariant  Units are given the places from `next` on, in order; `next` itself is the caller's to move.
+///            take as long for a part of a line as for all of it. With nand.subpages a row is several units deep, and what is left of the last page
+///            of the chip is padding: pages of no use, which nothing makes valid.
+/// Invariant  Units are given the places from `next` on, in order; `next` itself is the caller's to move, by OpenSuperblock::whole().
 /// Cost       No allocation; what a unit holds is asked by an inlined call.
 /// Power cut  Keeps nothing: units are durable when the program ends.
 #pragma once
@@ -31,7 +32,8 @@ public:
     /// `units` lives as long.
     RowProgrammer(const PageBlocksConfig& config, const UnitGeometry& units, NandArray& array)
         : units_{units}, array_{array}, stamps_pages_{config.stamps_pages}, pages_a_program_{array.config().pages_a_program()},
-          most_at_once_{array.geometry().planes_per_die() * pages_a_program_} {
+          most_at_once_{array.geometry().planes_per_die() * pages_a_program_}, padding_(array.keeps_payload() ? array.geometry().page_bytes() : 0) {
+        ensure(array.config().options.subpages == 1 || units.pages_per_unit() == 1, "a unit is no larger than a subpage where there are some");
         programs_.reserve(most_at_once_);
     }
 
@@ -45,18 +47,19 @@ public:
         if (!takes_lines() || !set.has_lines || set.column() != 0 || units < 2 * left) return std::min(units, left);
         const std::uint32_t most = std::min(units, set.units - set.next) / left;
         std::uint32_t rows = 1;
-        while (rows < most && (set.row() + rows) * units_.pages_per_unit() % pages_a_program_ != 0) ++rows;
+        while (rows < most && (set.row() + rows * set.depth) * units_.pages_per_unit() % pages_a_program_ != 0) ++rows;
         return rows * left;
     }
     /// Column of unit i of `count` that one call places, and its row.
     [[nodiscard]] static std::pair<OpenColumn, std::uint32_t> place(const OpenSuperblock& set, std::uint32_t i, std::uint32_t count) {
-        const std::uint32_t width = std::min(count, set.left_in_row());
-        return {set.columns[set.column() + i % width], set.row() + i / width};
+        const std::uint32_t width = std::min(set.whole(count), set.left_in_row()), in_row = i % width;
+        const std::uint32_t column = set.columns_of(in_row);
+        return {set.columns[set.column() + column], set.row() + i / width * set.depth + in_row - column * set.depth};
     }
     /// `content(i)`: of unit i of `count`, which is placeable(). Returns when the last program ends.
     template <class Content>
     [[nodiscard]] std::expected<SimTime, NandError> program(const OpenSuperblock& set, std::uint32_t count, const Content& content, const Io& io) {
-        return takes_lines() && set.has_lines ? program_lines(set, count, content, io) : program_row(set, count, content, io);
+        return takes_lines() && (set.has_lines || set.depth > 1) ? program_lines(set, count, content, io) : program_row(set, count, content, io);
     }
 
 private:
@@ -80,18 +83,20 @@ private:
     /// As many pages of each block at once as are of one word line.
     template <class Content>
     std::expected<SimTime, NandError> program_lines(const OpenSuperblock& set, std::uint32_t count, const Content& content, const Io& io) {
-        const std::uint32_t per_unit = units_.pages_per_unit(), width = std::min(count, set.left_in_row());
-        std::uint32_t left = count / width * per_unit; // in each column
+        const std::uint32_t per_unit = units_.pages_per_unit(), in_row = std::min(set.whole(count), set.left_in_row());
+        const std::uint32_t width = set.columns_of(in_row), together = set.has_lines ? pages_a_program_ : set.depth;
+        std::uint32_t left = set.whole(count) / width * per_unit; // in each column
         SimTime end = io.when;
         for (PageInRows at; left > 0;) {
             const std::uint32_t page = (set.row() + at.row) * per_unit + at.part;
-            const std::uint32_t pages = std::min(left, pages_a_program_ - page % pages_a_program_);
+            const std::uint32_t pages = std::min(left, together - page % together);
             PageInRows next;
             programs_.clear();
             for (std::uint32_t c = 0; c < width; ++c) {
                 next = at;
                 for (std::uint32_t k = 0; k < pages; ++k) {
-                    add(set, set.column() + c, next, content(next.row * width + c));
+                    const std::uint32_t row = set.columns_of(next.row), i = row * in_row + c * set.depth + next.row - row * set.depth;
+                    add(set, set.column() + c, next, i < count ? content(i) : UnitContent{.kind = PageKind::padding, .data = padding_});
                     if (++next.part == per_unit) next = {next.row + 1, 0};
                 }
             }
@@ -116,6 +121,7 @@ private:
     const bool stamps_pages_;
     const std::uint32_t pages_a_program_; ///< of a block
     const std::uint32_t most_at_once_;
+    const std::vector<std::byte> padding_;
     std::vector<PageProgram> programs_;
 };
 

@@ -29,23 +29,25 @@ template <class Prepare, class Current, class Adopt, class Follow = decltype(not
     SimTime at = io.when;
     for (std::uint32_t i = 0; i < what.pages;) {
         const Lpn lpn = what.lpn(i);
-        const std::uint32_t row = std::min(what.pages - i, blocks.most_at_once());
-        const auto prepared = prepare(i, row, at);
+        const std::uint32_t most = std::min(what.pages - i, blocks.most_at_once());
+        const auto prepared = prepare(i, most, at);
         if (!prepared) return prepared;
         at = *prepared;
         const auto part = what.from.empty() ? what.from : what.from.subspan(std::size_t{i} * units.bytes_per_unit());
-        const auto run = blocks.stream_run_of(what, i, row, io.origin);
+        const auto run = blocks.stream_run_of(what, i, most, io.origin);
         const auto each = what.each.empty() ? what.each : what.each.subspan(i);
         const auto placed = blocks.write_row({{lpn, run.pages, part, each}, PageKind::data, run.frontier, i, what.pages}, io.at(at));
         if (!placed) return std::unexpected(placed.error());
-        for (std::uint32_t k = 0, in_row = placed->row; k < placed->count; ++in_row) {
+        for (std::uint32_t k = 0, in_row = placed->row; k < placed->count; in_row += placed->depth) {
             for (const OpenColumn& column : placed->columns) {
-                const Lpn written = what.lpn(i + k++);
-                const UnitId unit = units.unit_at(column.block, in_row);
-                if (const auto old = current(written)) blocks.invalidate(*old, placed->end);
-                blocks.validate(unit);
-                adopt(written, unit, column, placed->end);
-                blocks.note_written(written);
+                for (std::uint32_t row = in_row; row != in_row + placed->depth && k < placed->count; ++row) {
+                    const Lpn written = what.lpn(i + k++);
+                    const UnitId unit = units.unit_at(column.block, row);
+                    if (const auto old = current(written)) blocks.invalidate(*old, placed->end);
+                    blocks.validate(unit);
+                    adopt(written, unit, column, placed->end);
+                    blocks.note_written(written);
+                }
             }
         }
         i += placed->count;

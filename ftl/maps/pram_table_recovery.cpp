@@ -40,6 +40,7 @@ bool PramTable::find_open(std::vector<OpenSuperblock>& open) const {
         const DieId group{i / parts_.blocks.frontiers()};
         OpenSuperblock& set = open[i];
         set.frontier = FrontierId{i % parts_.blocks.frontiers()};
+        set.depth = parts_.array.config().options.subpages;
         for (std::uint32_t p = 0; p < g.planes_per_die(); ++p) {
             const std::uint32_t first = first_slot(g.plane_at(group, p), set.frontier);
             for (std::uint32_t s = first; s < first + 2; ++s) {

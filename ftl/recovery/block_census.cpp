@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ftl/blocks/open_superblock.h"
+
 namespace flashlab {
 
 std::expected<BlockCensus, NandError> BlockCensus::take(NandArray& array, const UnitGeometry& units, std::uint32_t blocks_in_use,
@@ -14,7 +16,8 @@ std::expected<BlockCensus, NandError> BlockCensus::take(NandArray& array, const 
     std::vector<Open> open(blocks_in_use);
     for (const PageCheckpoint::Superblock& s : checkpoint.open) {
         const auto width = static_cast<std::uint32_t>(s.columns.size());
-        for (std::uint32_t c = 0; c < width; ++c) open[s.columns[c].value()] = {s.stamp, s.next / width + (c < s.next % width ? 1 : 0), true};
+        for (std::uint32_t c = 0; c < width; ++c)
+            open[s.columns[c].value()] = {s.stamp, OpenSuperblock::filled(s.next, width, array.config().options.subpages, c), true};
     }
     BlockCensus census;
     census.known_units_.assign(array.geometry().blocks(), 0);

@@ -34,7 +34,8 @@ std::vector<BlockId> MetaArea::all() const {
 MetaArea plan_meta_area(const NandConfig& nand, const Geometry& geometry, std::uint32_t planes, const MetaNeeds& needs, RingPlace place) {
     MetaArea area;
     const auto pages_of = [&](std::uint64_t bytes) {
-        return static_cast<std::uint32_t>((bytes + geometry.page_bytes() - 1) / geometry.page_bytes());
+        const std::uint64_t whole = std::uint64_t{geometry.page_bytes()} * nand.options.subpages;
+        return static_cast<std::uint32_t>((bytes + whole - 1) / whole * nand.options.subpages);
     };
     area.checkpoint_pages = pages_of(needs.checkpoint_bytes + meta_record_header_bytes);
     const std::uint32_t blocks = (area.checkpoint_pages + geometry.pages_per_block() - 1) / geometry.pages_per_block();
@@ -63,7 +64,9 @@ MetaArea plan_meta_area(const NandConfig& nand, const Geometry& geometry, std::u
     return area;
 }
 
-MetaLog::MetaLog(MetaArea area, NandArray& array) : area_{std::move(area)}, array_{array}, page_(array.geometry().page_bytes()) {
+MetaLog::MetaLog(MetaArea area, NandArray& array)
+    : area_{std::move(area)}, array_{array}, subpages_{array.config().options.subpages},
+      page_(std::size_t{array.geometry().page_bytes()} * subpages_) {
     if (!area_.anchor.empty()) {
         MetaArea anchor{1, static_cast<std::uint32_t>(area_.anchor.size()), 0, area_.anchor, {}};
         anchor.checkpoint_pages = pages_of((area_.blocks.size() + 1) * 4);
@@ -82,7 +85,7 @@ void MetaLog::start_over(SimTime now) {
 }
 
 std::uint32_t MetaLog::pages_of(std::size_t payload_bytes) const {
-    return static_cast<std::uint32_t>((payload_bytes + meta_record_header_bytes + page_.size() - 1) / page_.size());
+    return static_cast<std::uint32_t>((payload_bytes + meta_record_header_bytes + page_.size() - 1) / page_.size()) * subpages_;
 }
 
 std::uint32_t MetaLog::room_in_row(std::uint32_t row) const {
@@ -153,14 +156,14 @@ FtlResult<SimTime> MetaLog::continue_checkpoint(std::uint32_t pages, SimTime now
     ensure(is_writing(), "a checkpoint is under way");
     UnderWay& c = under_way_;
     const SimTime from = std::max(now, c.from);
-    for (std::uint32_t left = std::min(pages, pages_left()); left != 0; --left) {
+    for (std::uint32_t left = std::min(pages, pages_left()); left != 0; left -= std::min(left, subpages_)) {
         const PageOob oob{Lpn{c.written}, WriteSequence{c.number}, PageKind::checkpoint, c.pages};
         const auto done = write_page(checkpoint_kind, oob, c.rest, {from, c.origin});
         if (!done) {
             under_way_ = {};
             return done;
         }
-        ++c.written;
+        c.written += subpages_;
         c.end = std::max(c.end, *done);
     }
     const SimTime end = c.end;
@@ -205,7 +208,7 @@ FtlResult<SimTime> MetaLog::write_record(std::uint32_t kind, std::uint64_t bytes
     const SimTime from = std::max(io.when, last_end_); // M1: records end in order
     SimTime end = from;
     PageOob oob{Lpn{0}, WriteSequence{next_number_++}, PageKind::journal, pages};
-    for (std::uint32_t i = 0; i < pages; ++i) {
+    for (std::uint32_t i = 0; i < pages; i += subpages_) {
         oob.lpn = Lpn{i};
         const auto done = write_page(kind, oob, payload, io.at(from));
         if (!done) return done;
@@ -229,10 +232,17 @@ FtlResult<SimTime> MetaLog::program_page(const PageOob& oob, const Io& io) {
             if (!taken) return taken;
         }
         const auto columns = static_cast<std::uint32_t>(head_.size());
-        const BlockId block = head_[next_ % columns];
-        const PageProgram program{array_.geometry().page_of(block, next_ / columns), page_, oob};
-        ++next_;
-        const auto done = array_.program({&program, 1}, io.at(now));
+        const std::uint32_t place = next_ / subpages_;
+        const BlockId block = head_[place % columns];
+        programs_.clear();
+        for (std::uint32_t i = 0; i < subpages_; ++i) {
+            PageOob own = oob;
+            own.lpn = Lpn{oob.lpn.value() + i};
+            const std::size_t bytes = page_.size() / subpages_;
+            programs_.push_back({array_.geometry().page_of(block, place / columns * subpages_ + i), std::span{page_}.subspan(i * bytes, bytes), own});
+        }
+        next_ += subpages_;
+        const auto done = array_.program(programs_, io.at(now));
         if (done) return *done;
         if (done.error().kind != NandErrorKind::program_failed) return std::unexpected(to_ftl_error(done.error()));
         now = done.error().done;

@@ -175,7 +175,9 @@ private:
     std::uint32_t next_ = 0;    ///< page of the head row, over its columns in turn
     std::uint64_t next_number_ = 1;
     SimTime last_end_ = sim_start;
-    std::vector<std::byte> page_;
+    const std::uint32_t subpages_; ///< of a page of the chip: a record has whole ones
+    std::vector<std::byte> page_;  ///< of the chip
+    std::vector<PageProgram> programs_;
     bool recovered_ = false;
     std::unique_ptr<MetaLog> anchor_;
     BlockExchange* exchange_ = nullptr;

@@ -132,7 +132,9 @@ void PageJournal::load_unclean(const Start& start) {
 
 void PageJournal::trimmed(Lpn first, std::uint32_t pages) { pending_.add({first, pages, blocks_.take_sequence()}); }
 
-bool PageJournal::is_full() const { return pending_.encoded_bytes() + 2 * TrimRange::encoded_size > array_.geometry().page_bytes(); }
+bool PageJournal::is_full() const {
+    return pending_.encoded_bytes() + 2 * TrimRange::encoded_size > std::size_t{array_.geometry().page_bytes()} * array_.config().options.subpages;
+}
 
 /// A ring that has used up its blocks ends the device's life as a writable one.
 FtlResult<SimTime> PageJournal::written(FtlResult<SimTime> done) {

@@ -270,7 +270,7 @@ Json stats_report(Device& device, SimTime now, Duration since_start) {
     out.add("channel_busy_ns", std::move(busy_ns));
     out.add("page_bytes", page);
     const NandTiming& t = device.config().ssd.nand.timing;
-    const auto cells = sum(sample.nand_reads) * static_cast<std::uint64_t>(t.page_read.count()) +
+    const auto cells = (sum(sample.nand_reads) - device.array().counters().reads_along) * static_cast<std::uint64_t>(t.page_read.count()) +
                        (sum(sample.nand_programs) - device.array().counters().programs_along) * static_cast<std::uint64_t>(t.page_program.count()) +
                        sum(sample.nand_erases) * static_cast<std::uint64_t>(t.block_erase.count());
     out.add("planes_busy_ns", cells / device.array().geometry().planes());

@@ -79,6 +79,11 @@ std::span<const ConfigKey> nand_keys() {
                   "Bytes of a striped page on one channel before the next one's; 0: a page of the chip.", FIELD(ssd.nand.stripe_bytes)},
         ConfigKey{"nand.two_plane", integer, mkfs, 0, 1, "", "1: two-plane commands, and page sets on pairs of planes.",
                   FIELD(ssd.nand.options.two_plane)},
+        ConfigKey{
+            "nand.subpages", integer, mkfs, 1, 16, "",
+            "Pages of nand.page_bytes in a page of the chip, which is sensed and programmed as a whole; each is mapped by itself. 4 and 4 KiB: a "
+            "page of 16 KiB. Block sizes count subpages.",
+            FIELD(ssd.nand.options.subpages)},
         ConfigKey{"nand.one_shot", integer, mount, 0, 1, "",
                   "1: pages of a word line that are written together are programmed at once, in nand.page_program_ns (MLC, TLC, QLC).",
                   FIELD(ssd.nand.options.one_shot)},

@@ -23,6 +23,7 @@ constexpr std::array everywhere{
     NumberSource{"nand.controller_page_read_ns nand.controller_page_program_ns", "none: the controller moves pages by DMA"},
     NumberSource{"nand.lsb_program_ns nand.csb_program_ns nand.msb_program_ns", "none: the source gives one time, the mean over the page types"},
     NumberSource{"nand.slc_* nand.mlc_* nand.tlc_*", "none: the source says nothing of blocks in another mode than the cells' own"},
+    NumberSource{"nand.subpages", "ours: a page of the chip is what is mapped"},
     NumberSource{"nand.one_shot", "ours: no source says how the pages of a word line are given"},
     NumberSource{"nand.page_buffers_per_channel", "ours: two, one fills while the other empties"},
     NumberSource{"nand.host_interface_command_ns nand.host_interface_confirm_ns nand.host_interface_ps_per_byte",
