@@ -177,28 +177,36 @@ void Collector::take_line(BlockId victim, UnitId first, FrontierId wished, std::
     }
 }
 
-/// Their data and spare bytes; those behind the first that cannot be read are left out. Fails when none can be.
+/// Their data and spare bytes, of a page of the chip together; those behind the first that cannot be read are left out. Fails when none can be.
 std::expected<SimTime, NandError> Collector::read_line(const Io& io) {
     const UnitGeometry& units = ledger_.units();
-    const std::uint32_t bytes = units.geometry().page_bytes();
+    const std::uint32_t bytes = units.geometry().page_bytes(), subpages = array_.config().options.subpages;
     if (array_.keeps_payload()) line_data_.resize(line_.size() * units.bytes_per_unit());
     SimTime end = io.when;
-    for (std::size_t i = 0; i < line_.size(); ++i) {
-        const auto known = array_.inspect_oob(units.page_of(line_[i].from, 0)); // before the read, which may be the last that succeeds
-        for (std::uint32_t p = 0; p < units.pages_per_unit(); ++p) {
-            const Ppn page = units.page_of(line_[i].from, p);
-            const auto to = line_data_.empty() ? std::span<std::byte>{}
-                                               : std::span{line_data_}.subspan(i * units.bytes_per_unit() + std::size_t{p} * bytes, bytes);
-            auto read = array_.read(PageRead{page, 0, bytes, to}, io);
-            if (read && !(known && known->oob)) read = std::unexpected(NandError{NandErrorKind::uncorrectable, page, *read});
-            if (!read && i == 0) return read;
-            if (!read) {
-                line_.resize(i, {UnitId{0}, {}});
-                return end;
+    for (std::size_t i = 0, next = 0; i < line_.size(); i = next) {
+        reads_.clear();
+        bool are_known = true;
+        const std::uint32_t page_of_chip = line_[i].from.value() / subpages;
+        for (; next < line_.size() && (next == i || (subpages > 1 && line_[next].from.value() / subpages == page_of_chip)); ++next) {
+            const auto known = array_.inspect_oob(units.page_of(line_[next].from, 0)); // before the read, which may be the last that succeeds
+            if (known && known->oob)
+                line_[next].oob = *known->oob;
+            else
+                are_known = false;
+            for (std::uint32_t p = 0; p < units.pages_per_unit(); ++p) {
+                const auto to = line_data_.empty() ? std::span<std::byte>{}
+                                                   : std::span{line_data_}.subspan(next * units.bytes_per_unit() + std::size_t{p} * bytes, bytes);
+                reads_.push_back({units.page_of(line_[next].from, p), 0, bytes, to});
             }
-            end = std::max(end, *read);
         }
-        line_[i].oob = *known->oob;
+        auto read = array_.read(reads_, io);
+        if (read && !are_known) read = std::unexpected(NandError{NandErrorKind::uncorrectable, reads_.front().page, *read});
+        if (!read && i == 0) return read;
+        if (!read) {
+            line_.resize(i, {UnitId{0}, {}});
+            return end;
+        }
+        end = std::max(end, *read);
     }
     return end;
 }

@@ -160,6 +160,7 @@ private:
     };
     std::vector<LineUnit> line_; ///< that is copied at once
     std::vector<std::byte> line_data_;
+    std::vector<PageRead> reads_;
 };
 
 } // namespace flashlab
