@@ -48,11 +48,16 @@ struct Io {
     SimTime when;
     Origin origin;
     LinkTransfer* transfer = nullptr; ///< null: no data of this operation are on the link
+    bool is_behind = false;           ///< no request waits for it: the host's reads may suspend it
 
     /// The same request, later.
-    [[nodiscard]] Io at(SimTime time) const { return {time, origin, transfer}; }
+    [[nodiscard]] Io at(SimTime time) const { return {time, origin, transfer, is_behind}; }
+    /// The same, in the background.
+    [[nodiscard]] Io behind() const { return {when, origin, transfer, true}; }
     /// This request makes the data of another go to the flash: they keep their stream and queue, and this request is the one that waits.
-    [[nodiscard]] Io with_data_of(const Origin& other) const { return {when, {origin.cause, origin.parent, other.stream, other.queue}, nullptr}; }
+    [[nodiscard]] Io with_data_of(const Origin& other) const {
+        return {when, {origin.cause, origin.parent, other.stream, other.queue}, nullptr, is_behind};
+    }
     /// What else has to be done for this request, for another reason.
     [[nodiscard]] Io as(Cause cause) const { return {when, {cause, origin.parent, origin.stream, origin.queue}, nullptr}; }
 };

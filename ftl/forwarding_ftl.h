@@ -40,6 +40,9 @@ protected:
     FtlResult<SimTime> do_write_each(std::span<const Lpn> pages, std::span<const std::byte> from, const Io& io) override {
         return below_.write_each(pages, from, io);
     }
+    FtlResult<WrittenLine> do_write_line(std::span<const Lpn> pages, std::span<const std::byte> from, const Io& io) override {
+        return below_.write_line(pages, from, io);
+    }
     FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, const Io& io) override { return below_.trim(first, pages, io); }
     FtlResult<SimTime> do_flush(const Io& io) override { return below_.flush(io); }
     SimTime do_idle(SimTime now) override { return below_.idle(now); }

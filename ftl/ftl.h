@@ -164,6 +164,16 @@ public:
         check_buffer(from.size(), static_cast<std::uint32_t>(pages.size()));
         return do_write_each(pages, from, io);
     }
+    struct WrittenLine {
+        SimTime done;
+        std::uint32_t pages = 0;
+    };
+    /// write_each() of the first of these pages, at least one: as many as one program takes where they go, so that what comes next begins a line.
+    [[nodiscard]] FtlResult<WrittenLine> write_line(std::span<const Lpn> pages, std::span<const std::byte> from, const Io& io) {
+        for (const Lpn lpn : pages) check_run(lpn, 1);
+        check_buffer(from.size(), static_cast<std::uint32_t>(pages.size()));
+        return do_write_line(pages, from, io);
+    }
     /// At least one page. From its return on the pages are not mapped and read zeros. When that is durable: durable_when_answered().
     /// A cut before brings back pages that were mapped, each for itself; a page that was trimmed and flushed stays so (C4).
     /// If it fails, each of the pages is mapped as before or not at all.
@@ -231,6 +241,12 @@ private:
             done = std::max(done, *one);
         }
         return done;
+    }
+    /// Where there are no lines: all of them.
+    [[nodiscard]] virtual FtlResult<WrittenLine> do_write_line(std::span<const Lpn> pages, std::span<const std::byte> from, const Io& io) {
+        const auto done = do_write_each(pages, from, io);
+        if (!done) return std::unexpected(done.error());
+        return WrittenLine{*done, static_cast<std::uint32_t>(pages.size())};
     }
     [[nodiscard]] virtual FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, const Io& io) = 0;
     [[nodiscard]] virtual FtlResult<SimTime> do_flush(const Io& io) = 0;

@@ -50,6 +50,10 @@ struct DramConfig {
     std::uint64_t write_buffer_bytes = 0;          ///< AP1; 0 = none: a write is answered when it is programmed
     std::uint64_t pram_buffer_bytes = 0;           ///< AP7: the write buffer lies in PRAM, and so much of it; 0 = in DRAM
     bool is_protected = false;                     ///< capacitors: at a power cut the buffer is programmed before the lights go out
+    std::string destage = "full";                  ///< when the write buffer is programmed: full, or ahead
+    std::uint32_t destage_lines = 0;               ///< ahead: lines under way at once; 0 = one a die
+    std::uint32_t destage_from_permille = 250;     ///< ahead: of the buffer, that stay in it
+    [[nodiscard]] bool destages_ahead() const { return destage == "ahead"; }
     [[nodiscard]] bool is_partitioned() const { return size_bytes != 0 && partition != "none"; }
     [[nodiscard]] bool is_adaptive() const { return size_bytes != 0 && (partition == "curve" || partition == "ghost"); }
 };

@@ -77,7 +77,7 @@ NandArray::Impl::Done NandArray::Impl::program(std::span<const PageProgram> page
         bytes = std::max(bytes, pages[i].bytes == 0 ? geometry.page_bytes() : pages[i].bytes);
     }
     const auto when = scheduler.program({planes_taken_, addresses_.front().page, static_cast<std::uint32_t>(each), bytes,
-                                         io.origin.cause == Cause::user, medium_of(addresses_.front().block)},
+                                         io.origin.cause == Cause::user, io.is_behind, medium_of(addresses_.front().block)},
                                         now, cells_from);
     const PageProgram* failed = nullptr; ///< the first
     cause_ = io.origin.cause;
@@ -164,8 +164,8 @@ NandArray::Impl::Done NandArray::Impl::program_backup(Ppn page, const BackupOob&
     if (const auto pointer = blocks.write_pointer(at.block); !pointer) return std::unexpected(host_error(pointer.error(), page, now));
     blocks.check_program(at.block, at.page);
     const PlaneId plane = geometry.plane_of(at.block);
-    const auto when =
-        scheduler.program({{&plane, 1}, at.page, 1, geometry.page_bytes(), false, medium_of(at.block)}, now, blocks.program_ready(at.block, now));
+    const auto when = scheduler.program({{&plane, 1}, at.page, 1, geometry.page_bytes(), false, true, medium_of(at.block)}, now,
+                                        blocks.program_ready(at.block, now));
     const bool fails = faults != nullptr && faults->program_fails(page);
     cause_ = Cause::backup;
     const auto stored = put(PageProgram{page, data, oob.origin}, at, when, fails);

@@ -240,7 +240,7 @@ Scheduler::Reservation Scheduler::program(const Program& what, SimTime from, Sim
     const Duration before_bus = cpu_moves ? none : work; ///< the front fills the buffer before the bus is needed
     const Duration moved = what.bytes == geometry_.page_bytes() ? whole_page_ : data_transfer(what.bytes);
     const Duration in = (cpu_moves ? work : none) + pages * moved + pages / options_.subpages * timing_.command;
-    const Duration allowed = what.host ? none : program_allowance_;
+    const Duration allowed = what.host && !what.is_behind ? none : program_allowance_;
     const Load load{in, what.medium.program_of(what.page) + allowed};
 
     const SimTime data_from = options_.cache_register ? from + before_bus : std::max(from + before_bus, cells_from - in);

@@ -54,6 +54,7 @@ public:
         std::uint32_t pages_a_plane;     ///< of one word line
         std::uint32_t bytes;             ///< that are moved of each page
         bool host;
+        bool is_behind;       ///< it may be suspended though it is the host's
         const Medium& medium; ///< of its blocks
     };
     /// The cells do not begin before `cells_from`.

@@ -14,20 +14,18 @@
 
 namespace flashlab {
 
-/// For schemes that need nothing before or behind a row.
-inline constexpr auto nothing_before_a_row = [](std::uint32_t, std::uint32_t, SimTime at) { return FtlResult<SimTime>{at}; };
-inline constexpr auto nothing_behind_a_row = [](std::uint32_t, SimTime) { return FtlResult<void>{}; };
-
 /// Returns when the last program ends. `prepare(i, pages, at)`: when these pages, from the i-th on, may be programmed. `current(lpn)`: the page's
 /// unit, or none. `adopt(lpn, unit, column, end)`: the unit, in that column, holds the newest version; its program ends at `end`. `follow(pages,
-/// at)`: so many pages were placed, programmed from `at` on.
-template <class Prepare, class Current, class Adopt, class Follow = decltype(nothing_behind_a_row)>
+/// at)`: so many pages were placed, programmed from `at` on. `placed`: how many were; one row only, if `is_line`.
+template <class Prepare, class Current, class Adopt, class Follow>
 [[nodiscard]] FtlResult<SimTime> write_rows(PageBlocks& blocks, const PagesToWrite& what, const Io& io, const Prepare& prepare,
-                                            const Current& current, const Adopt& adopt, const Follow& follow = nothing_behind_a_row) {
+                                            const Current& current, const Adopt& adopt, const Follow& follow, bool is_line,
+                                            std::uint32_t& placed_pages) {
     const UnitGeometry& units = blocks.units();
     SimTime done = io.when;
     SimTime at = io.when;
-    for (std::uint32_t i = 0; i < what.pages;) {
+    std::uint32_t i = 0;
+    while (i < what.pages && !(is_line && i != 0)) {
         const Lpn lpn = what.lpn(i);
         const std::uint32_t most = std::min(what.pages - i, blocks.most_at_once());
         const auto prepared = prepare(i, most, at);
@@ -56,6 +54,7 @@ template <class Prepare, class Current, class Adopt, class Follow = decltype(not
         if (!blocks.has_failed_blocks()) continue;
         if (const auto retired = blocks.retire_failed(io.when); !retired) return std::unexpected(retired.error());
     }
+    placed_pages = i;
     return done;
 }
 

@@ -24,8 +24,12 @@ Lpn after(Lpn first, std::uint32_t pages) { return Lpn{first.value() + pages}; }
 
 } // namespace
 
-BufferedFtl::BufferedFtl(Ftl& below, std::uint64_t bytes)
-    : ForwardingFtl{below}, buffer_{pages_in(bytes, below), below.logical_page_bytes()}, most_{buffer_.most()} {}
+BufferedFtl::BufferedFtl(Ftl& below, std::uint64_t bytes, const DestagePolicy& policy)
+    : ForwardingFtl{below}, buffer_{pages_in(bytes, below), below.logical_page_bytes()}, most_{buffer_.most()} {
+    if (policy.lines == 0) return;
+    ahead_.emplace(most_, policy.lines);
+    destage_from_ = static_cast<std::uint32_t>(std::uint64_t{most_} * policy.from_permille / 1000);
+}
 
 BufferedFtl::BufferedFtl(Ftl& below, std::uint64_t bytes, std::unique_ptr<PramSlots> slots)
     : ForwardingFtl{below}, buffer_{slots->count(), below.logical_page_bytes()}, most_{pages_in(bytes, below)}, slots_{std::move(slots)},
@@ -156,7 +160,7 @@ FtlResult<SimTime> BufferedFtl::put(Lpn lpn, std::span<const std::byte> from, co
         buffer_.rewritten(*slot);
         ++counted_.write_hits;
     } else {
-        const auto freed = make_room(io);
+        const auto freed = ahead_ ? take_slot_ahead(io) : make_room(io);
         if (!freed) return freed;
         ready = std::max(ready, *freed);
         slot = buffer_.insert(lpn);
@@ -168,6 +172,7 @@ FtlResult<SimTime> BufferedFtl::put(Lpn lpn, std::span<const std::byte> from, co
     else if (!from.empty())
         std::ranges::copy(from, buffer_.data_for_writing(*slot).begin());
     buffer_.set_written(*slot, ready, io.origin);
+    if (ahead_) (void)destage_ahead(io); // it is answered: what fails below fails for who waits for a slot
     return ready;
 }
 
@@ -199,9 +204,12 @@ FtlResult<SimTime> BufferedFtl::promise(const Io& io) {
     return durable_when_answered() ? release(io) : FtlResult<SimTime>{io.when};
 }
 
-void BufferedFtl::leave(WriteBuffer::Slot slot, SimTime gone) {
-    if (slots_) slots_->retire(home_[slot], gone);
-    buffer_.remove(slot);
+void BufferedFtl::leave_all(SimTime gone) {
+    for (const WriteBuffer::Slot slot : leaving_) {
+        if (slots_) slots_->retire(home_[slot], gone);
+        buffer_.remove(slot);
+    }
+    if (ahead_) ahead_->give_back(static_cast<std::uint32_t>(leaving_.size()), gone);
 }
 
 FtlResult<SimTime> BufferedFtl::make_room(const Io& io) {
@@ -217,6 +225,35 @@ FtlResult<SimTime> BufferedFtl::make_room(const Io& io) {
     return freed_at_;
 }
 
+/// A newcomer that waits for a line makes the next one begin when that has ended, as the drive would do by itself.
+FtlResult<SimTime> BufferedFtl::take_slot_ahead(const Io& io) {
+    auto at = ahead_->take(io.when);
+    if (!at) { // all slots hold pages: the first line is late
+        const auto gone = evict(below().pages_a_line(), io);
+        if (!gone) return gone;
+        at = ahead_->take(io.when);
+    }
+    if (*at > io.when) (void)destage_ahead(io.at(*at));
+    return *at;
+}
+
+FtlResult<SimTime> BufferedFtl::destage_ahead(const Io& io) {
+    destaged_at_ = std::max(destaged_at_, io.when);
+    while (has_line_to_destage()) {
+        const SimTime begin = ahead_->next_begin(destaged_at_);
+        if (begin > destaged_at_) return begin;
+        const auto gone = evict(below().pages_a_line(), io.at(begin));
+        if (!gone) return gone;
+    }
+    return sim_never;
+}
+
+SimTime BufferedFtl::do_idle(SimTime now) {
+    const SimTime next = below().idle(now);
+    if (!ahead_) return next;
+    return std::min(next, destage_ahead({now, {}}).value_or(sim_never));
+}
+
 void BufferedFtl::take(WriteBuffer::Slot slot, SimTime& ready) {
     leaving_.push_back(slot);
     ready = std::max(ready, buffer_.ready(slot));
@@ -225,13 +262,23 @@ void BufferedFtl::take(WriteBuffer::Slot slot, SimTime& ready) {
     run_.insert(run_.end(), data.begin(), data.end());
 }
 
+FtlResult<SimTime> BufferedFtl::write_line(const Io& io) {
+    const auto line = below().write_line(pages_, run_, io);
+    if (!line) return std::unexpected(line.error());
+    leaving_.resize(line->pages);
+    pages_.resize(line->pages, Lpn{0});
+    leave_all(line->done);
+    return line->done;
+}
+
 FtlResult<SimTime> BufferedFtl::write_taken(const Io& io) {
+    if (ahead_) return write_line(io);
     const auto pages = static_cast<std::uint32_t>(pages_.size());
     ensure(run_.empty() || run_.size() == std::size_t{pages} * logical_page_bytes(), "a run has all its pages' data or none");
     const bool is_run = pages_.back().value() - pages_.front().value() == pages - 1 && std::ranges::is_sorted(pages_);
     const auto written = is_run ? below().write(pages_.front(), pages, run_, io) : below().write_each(pages_, run_, io);
     if (!written) return written;
-    for (const WriteBuffer::Slot slot : leaving_) leave(slot, *written);
+    leave_all(*written);
     return written;
 }
 
@@ -240,9 +287,18 @@ FtlResult<SimTime> BufferedFtl::evict(std::uint32_t most, const Io& io) {
     const Origin by = buffer_.written_by(*slot);
     SimTime ready = io.when;
     begin_taking();
-    for (; slot && leaving_.size() < most && goes_with(*slot, by); slot = buffer_.used_next(*slot)) take(*slot, ready);
-    const auto written = write_taken(io.at(ready).with_data_of(by));
+    // Lines are not broken by other queues, and, within reason, not by other streams.
+    for (std::uint32_t look = 8 * most; slot && leaving_.size() < most && look > 0; slot = buffer_.used_next(*slot), --look) {
+        const bool goes = ahead_ ? buffer_.written_by(*slot).stream == by.stream : goes_with(*slot, by);
+        if (goes)
+            take(*slot, ready);
+        else if (!ahead_)
+            break;
+    }
+    const Io down = io.at(ready).with_data_of(by);
+    const auto written = write_taken(ahead_ ? down.behind() : down);
     if (!written) return written;
+    if (ahead_) ahead_->begun(*written);
     for (const Lpn lpn : pages_)
         if (ghost_) ghost_->evicted(lpn);
     counted_.evicted_pages += pages_.size();
@@ -294,7 +350,7 @@ void BufferedFtl::drop(Lpn first, std::uint32_t pages, SimTime gone) {
             if (lpn >= first.value() && lpn - first.value() < pages) leaving_.push_back(*slot);
         }
     }
-    for (const WriteBuffer::Slot slot : leaving_) leave(slot, gone);
+    leave_all(gone);
     counted_.dropped_pages += leaving_.size();
 }
 

@@ -1,7 +1,8 @@
 /// A translation layer with a write buffer in front: the drive's DRAM between splitter and scheme.
 ///
 /// Idea       A write is done when its page has a slot. A full buffer programs its least recently used page first, and the newcomer waits for that
-///            slot. Where the scheme programs several pages at once (nand.one_shot), so many go together, and the next newcomers find slots.
+///            slot. Where the scheme programs several pages at once (nand.one_shot), so many go together, and the next newcomers find slots. With a
+///            DestagePolicy lines of pages go before the buffer is full (destage_ahead.h).
 ///            Reads that hit are served from DRAM and take nothing from the flash.
 /// Invariant  What read() gives is the newest version, here or below. A page leaves the buffer only when the scheme has taken it, or when something
 ///            newer (FUA, trim) made it worthless. B1..B3 of write_buffer.h.
@@ -13,6 +14,7 @@
 
 #include <memory>
 
+#include "ftl/cache/destage_ahead.h"
 #include "ftl/cache/ghost_buffer.h"
 #include "ftl/cache/pram_slots.h"
 #include "ftl/cache/reuse_curve.h"
@@ -33,7 +35,7 @@ struct WriteBufferCounters {
 
 class BufferedFtl final : public ForwardingFtl {
 public:
-    BufferedFtl(Ftl& below, std::uint64_t bytes);
+    BufferedFtl(Ftl& below, std::uint64_t bytes, const DestagePolicy& policy = {});
     /// The pages lie in `slots`, which has room for so many bytes or more.
     BufferedFtl(Ftl& below, std::uint64_t bytes, std::unique_ptr<PramSlots> slots);
 
@@ -61,6 +63,7 @@ private:
     FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) override;
     FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, const Io& io) override;
     FtlResult<SimTime> do_flush(const Io& io) override;
+    SimTime do_idle(SimTime now) override;
     FtlResult<SimTime> do_shut_down(SimTime now) override;
     bool do_is_mapped(Lpn lpn) const override { return buffer_.find(lpn).has_value() || below().is_mapped(lpn); }
     std::vector<CheckProblem> do_check() override;
@@ -70,6 +73,10 @@ private:
     [[nodiscard]] FtlResult<SimTime> evict(std::uint32_t most, const Io& io);
     /// A slot for a new page; when it is free.
     [[nodiscard]] FtlResult<SimTime> make_room(const Io& io);
+    [[nodiscard]] FtlResult<SimTime> take_slot_ahead(const Io& io);
+    /// Begins the lines that may begin by then. When the next one may, if enough pages are here for it.
+    [[nodiscard]] FtlResult<SimTime> destage_ahead(const Io& io);
+    [[nodiscard]] bool has_line_to_destage() const { return buffer_.size() >= destage_from_ + below().pages_a_line() || buffer_.is_full(); }
     void begin_taking() {
         leaving_.clear();
         pages_.clear();
@@ -79,12 +86,14 @@ private:
     [[nodiscard]] bool goes_with(WriteBuffer::Slot slot, const Origin& by) const {
         return buffer_.written_by(slot).stream == by.stream && buffer_.written_by(slot).queue == by.queue;
     }
-    /// What was taken goes to the scheme and leaves.
+    /// What was taken goes to the scheme and leaves; with a policy as much of it as one program takes.
     [[nodiscard]] FtlResult<SimTime> write_taken(const Io& io);
+    [[nodiscard]] FtlResult<SimTime> write_line(const Io& io);
     void miss_reads(Lpn first, std::uint32_t pages);
     [[nodiscard]] FtlResult<SimTime> destage(const Io& io);
     void drop(Lpn first, std::uint32_t pages, SimTime gone);
-    void leave(WriteBuffer::Slot slot, SimTime gone);
+    /// What was taken, or dropped, has left the buffer; its slots are free then.
+    void leave_all(SimTime gone);
     [[nodiscard]] std::span<const std::byte> data_of(WriteBuffer::Slot slot);
     [[nodiscard]] SimTime hit(WriteBuffer::Slot slot, std::uint64_t bytes, SimTime now);
     // In PRAM.
@@ -93,6 +102,9 @@ private:
     [[nodiscard]] FtlResult<SimTime> promise(const Io& io);
 
     WriteBuffer buffer_;
+    std::optional<DestageAhead> ahead_; ///< none: pages stay until the buffer is full
+    std::uint32_t destage_from_ = 0;
+    SimTime destaged_at_ = sim_start;   ///< no line has begun later
     std::uint32_t most_;                ///< pages that the capacity may be set to
     std::unique_ptr<PramSlots> slots_;  ///< null: in DRAM
     std::vector<PramSlots::Slot> home_; ///< of each page in PRAM, by its slot in the buffer

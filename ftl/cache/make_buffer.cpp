@@ -6,7 +6,7 @@
 
 namespace flashlab {
 
-std::unique_ptr<BufferedFtl> make_buffer(const DramConfig& dram, Ftl& ftl, Pram* pram, PramRange range) {
+std::unique_ptr<BufferedFtl> make_buffer(const DramConfig& dram, Ftl& ftl, Pram* pram, PramRange range, std::uint32_t dies) {
     if (dram.pram_buffer_bytes != 0) {
         ensure(pram != nullptr, "a write buffer in PRAM has some");
         const std::uint32_t pages = PramSlots::pages_in(dram.pram_buffer_bytes, ftl.logical_page_bytes(), ftl.logical_pages());
@@ -15,7 +15,10 @@ std::unique_ptr<BufferedFtl> make_buffer(const DramConfig& dram, Ftl& ftl, Pram*
         return std::make_unique<BufferedFtl>(ftl, bytes, std::move(slots));
     }
     if (dram.is_partitioned()) return std::make_unique<BufferedFtl>(ftl, dram.size_bytes);
-    return dram.write_buffer_bytes == 0 ? nullptr : std::make_unique<BufferedFtl>(ftl, dram.write_buffer_bytes);
+    if (dram.write_buffer_bytes == 0) return nullptr;
+    DestagePolicy policy;
+    if (dram.destages_ahead()) policy = {dram.destage_lines == 0 ? dies : dram.destage_lines, dram.destage_from_permille};
+    return std::make_unique<BufferedFtl>(ftl, dram.write_buffer_bytes, policy);
 }
 
 } // namespace flashlab

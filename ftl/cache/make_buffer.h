@@ -13,7 +13,7 @@
 
 namespace flashlab {
 
-/// `pram` and `range` are those of the write buffer, where `dram` says that it lies there.
-[[nodiscard]] std::unique_ptr<BufferedFtl> make_buffer(const DramConfig& dram, Ftl& ftl, Pram* pram, PramRange range);
+/// `pram` and `range` are those of the write buffer, where `dram` says that it lies there. `dies`: lines that it destages at once, unless told.
+[[nodiscard]] std::unique_ptr<BufferedFtl> make_buffer(const DramConfig& dram, Ftl& ftl, Pram* pram, PramRange range, std::uint32_t dies);
 
 } // namespace flashlab

@@ -46,6 +46,9 @@ private:
     FtlResult<SimTime> do_read_part(Lpn, std::uint32_t, std::uint32_t, std::span<std::byte>, const Io&) override { return note("read_part", 3); }
     FtlResult<SimTime> do_write(Lpn, std::uint32_t, std::span<const std::byte>, const Io&) override { return note("write", 4); }
     FtlResult<SimTime> do_write_each(std::span<const Lpn>, std::span<const std::byte>, const Io&) override { return note("write_each", 10); }
+    FtlResult<WrittenLine> do_write_line(std::span<const Lpn>, std::span<const std::byte>, const Io&) override {
+        return WrittenLine{*note("write_line", 12), 1};
+    }
     FtlResult<SimTime> do_trim(Lpn, std::uint32_t, const Io&) override { return note("trim", 5); }
     FtlResult<SimTime> do_flush(const Io&) override { return note("flush", 6); }
     SimTime do_idle(SimTime) override { return *note("idle", 7); }
@@ -77,6 +80,7 @@ TEST_CASE("a forwarding translation layer passes every call on and every answer 
     CHECK(ftl.write(Lpn{1}, 1, {}, {sim_start, origin}) == at(4));
     CHECK(ftl.pages_a_line() == 6);
     CHECK(ftl.write_each(std::array{Lpn{1}, Lpn{7}}, {}, {sim_start, origin}) == at(10));
+    CHECK(ftl.write_line(std::array{Lpn{1}, Lpn{7}}, {}, {sim_start, origin})->done == at(12));
     CHECK(ftl.trim(Lpn{1}, 1, {sim_start, origin}) == at(5));
     CHECK(ftl.flush({sim_start, origin}) == at(6));
     CHECK(ftl.idle(sim_start) == at(7));
@@ -84,8 +88,8 @@ TEST_CASE("a forwarding translation layer passes every call on and every answer 
     CHECK(ftl.is_mapped(Lpn{1}));
     CHECK(ftl.check().front().invariant == "X");
     CHECK(ftl.shut_down(sim_start) == at(9));
-    CHECK(below.calls == std::vector<std::string>{"recover", "read", "read_part", "write", "write_each", "trim", "flush", "idle", "relocate",
-                                                  "is_mapped", "shut_down"});
+    CHECK(below.calls == std::vector<std::string>{"recover", "read", "read_part", "write", "write_each", "write_line", "trim", "flush", "idle",
+                                                  "relocate", "is_mapped", "shut_down"});
 }
 
 TEST_CASE("a decorator of a translation layer that runs already runs, too, and one of a new one does not", "[ftl][contract]") {

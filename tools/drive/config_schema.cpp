@@ -114,6 +114,17 @@ const std::array common_keys{
               "Thousandths of dram.size that a ghost cache stands for at most; 0: the scheme's, 30.", FIELD(ssd.dram.ghost_reach_permille)},
     ConfigKey{"dram.write_buffer_bytes", size, mount, 0, std::uint64_t{1} << 40, "", "Writes are answered from here and programmed later; 0: none.",
               FIELD(ssd.dram.write_buffer_bytes)},
+    ConfigKey{"dram.destage", text, mount, 0, 0, "full ahead",
+              "When the write buffer is programmed: once it is full, or ahead, line by line from dram.destage_from_permille on.",
+              FIELD(ssd.dram.destage)},
+    ConfigKey{
+        "dram.destage_lines", integer, mount, 0, 65536, "",
+        "Lines that a buffer destages ahead at once (a line: what one die programs together). More keep the dies busier and reads waiting; 0: one a "
+        "die.",
+        FIELD(ssd.dram.destage_lines)},
+    ConfigKey{"dram.destage_from_permille", integer, mount, 0, 1000, "",
+              "Thousandths of the write buffer that are kept for overwrites; what it holds beyond them is destaged ahead.",
+              FIELD(ssd.dram.destage_from_permille)},
     ConfigKey{"dram.protected", integer, mount, 0, 1, "", "1: capacitors program the write buffer when the power fails; 0: it is lost.",
               FIELD(ssd.dram.is_protected)},
 

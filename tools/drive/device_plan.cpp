@@ -144,6 +144,10 @@ std::expected<void, std::string> check_dram(const SsdConfig& config) {
     if (dram.is_partitioned() && dram.write_buffer_bytes != 0)
         return std::unexpected(fmt::format("dram.write_buffer_bytes = {} beside dram.partition = {}: leave it at 0, or say dram.partition=none",
                                            dram.write_buffer_bytes, dram.partition));
+    if (dram.destages_ahead() && (dram.write_buffer_bytes == 0 || dram.is_partitioned()))
+        return std::unexpected(
+            "dram.destage = ahead: only a write buffer of its own in DRAM is destaged ahead; set dram.write_buffer_bytes, without a "
+            "partition and without one in PRAM, or dram.destage=full");
     const std::uint64_t map_bytes = config.ftl.options[demand_option::mapping_cache_bytes];
     if (!dram.is_partitioned() && dram.size_bytes != 0 && dram.write_buffer_bytes + map_bytes > dram.size_bytes)
         return std::unexpected(fmt::format("dram.write_buffer_bytes = {} and ftl.mapping_cache_bytes = {} do not fit in dram.size = {}",

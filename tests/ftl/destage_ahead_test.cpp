@@ -1,0 +1,179 @@
+/// A write buffer that is destaged before it is full: who waits, how many lines are under way, what goes together; then cuts at random instants.
+#include "ftl/cache/destage_ahead.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "tests/support/cut_rig.h"
+
+using namespace flashlab;
+using flashlab::test::CutRig;
+using flashlab::test::tiny_config;
+
+namespace {
+
+SimTime at(std::int64_t ns) { return sim_start + Duration{ns}; }
+
+/// Pages of 512 bytes on one die of two planes: link 1000 + 128 ns, program 700 us.
+SsdConfig ahead(std::uint32_t pages, std::uint32_t from_permille = 0, std::uint32_t lines = 1) {
+    SsdConfig config = tiny_config();
+    config.nand.timing = test::round_timing;
+    config.host_link = {.ps_per_byte = 250, .request_overhead = Duration{1000}};
+    config.dram.write_buffer_bytes = std::uint64_t{pages} * 512;
+    config.dram.destage = "ahead";
+    config.dram.destage_lines = lines;
+    config.dram.destage_from_permille = from_permille;
+    return config;
+}
+
+SsdConfig with_lines(SsdConfig config) {
+    config.nand.geometry.cell = CellType::tlc;
+    config.nand.geometry.pages_per_block = 12;
+    config.nand.options.one_shot = true;
+    return config;
+}
+
+constexpr std::int64_t answered_at_once = 1000 + 128;
+
+} // namespace
+
+TEST_CASE("a newcomer takes a free slot, else the first one that comes back, each slot once", "[ftl][buffer][destage]") {
+    const std::uint64_t seed = GENERATE(1u, 2u, 3u);
+    CAPTURE(seed);
+    Random random{seed};
+    constexpr std::uint32_t slots = 20;
+    DestageAhead tested{slots, 3};
+    std::vector<SimTime> free(slots, sim_start); // each slot's time
+    std::uint32_t held = 0;
+    SimTime now = sim_start;
+    for (int i = 0; i < 20'000; ++i) {
+        now += Duration{static_cast<std::int64_t>(random.below(50))};
+        if (random.chance(1, 2)) {
+            const auto slot = std::ranges::min_element(free);
+            const auto taken = tested.take(now);
+            REQUIRE(taken.has_value() == (slot != free.end()));
+            if (!taken) continue;
+            REQUIRE(*taken == std::max(now, *slot));
+            free.erase(slot);
+            ++held;
+        } else if (held != 0) {
+            const auto back = static_cast<std::uint32_t>(1 + random.below(held));
+            const SimTime end = now + Duration{static_cast<std::int64_t>(random.below(500))};
+            tested.give_back(back, end);
+            free.insert(free.end(), back, end);
+            held -= back;
+        }
+    }
+}
+
+TEST_CASE("no more lines are under way than asked for", "[ftl][buffer][destage]") {
+    DestageAhead tested{100, 2};
+    CHECK(tested.next_begin(at(0)) == at(0));
+    tested.begun(at(500));
+    CHECK(tested.next_begin(at(0)) == at(0));
+    tested.begun(at(300));
+    CHECK(tested.next_begin(at(0)) == at(300));
+    CHECK(tested.next_begin(at(299)) == at(300));
+    CHECK(tested.next_begin(at(300)) == at(300));
+    tested.begun(at(900));
+    CHECK(tested.next_begin(at(301)) == at(500));
+}
+
+TEST_CASE("a load that the flash keeps up with is answered at once, for ever", "[ssd][buffer][destage]") {
+    CutRig rig{ahead(8)};
+    Random random{3};
+    for (int i = 0; i < 400; ++i) {
+        CHECK((rig.write(static_cast<std::uint32_t>(random.below(rig.units() / 2)), 1) - rig.now).count() == answered_at_once);
+        rig.now += Duration{4'000'000}; // two collections' worth
+        rig.settle();
+    }
+    CHECK(rig.programs() > 200);
+    rig.check_all();
+}
+
+TEST_CASE("what the buffer keeps for overwrites stays, the rest goes while nobody asks", "[ssd][buffer][destage]") {
+    CutRig rig{ahead(8, 500)};
+    for (std::uint32_t unit = 0; unit < 7; ++unit) rig.now = rig.write(3 * unit, 1);
+    CHECK(rig.programs() == 1); // one line is under way, and a line of this drive is a page
+    SimTime wake = rig.now;
+    for (int i = 0; i < 10 && wake != sim_never; ++i) {
+        rig.now = std::max(wake, rig.now);
+        wake = rig.ssd().tick(rig.now);
+    }
+    CHECK(rig.programs() == 3);
+    CHECK(rig.ssd().buffer()->buffered_pages() == 4);
+    rig.check_all();
+}
+
+TEST_CASE("a full buffer makes newcomers wait for the line that ends first, and the next line begins then", "[ssd][buffer][destage]") {
+    CutRig rig{with_lines(ahead(12))};
+    const std::uint64_t before = rig.programs();
+    const SimTime start = rig.now;
+    std::uint32_t unit = 0;
+    const auto write = [&] { return rig.write(7 * unit++ % rig.units(), 1) - start; };
+    REQUIRE(rig.units() % 7 != 0);
+    for (int i = 0; i < 6; ++i) CHECK(write() < Duration{20'000});
+    CHECK(rig.programs() - before == 6); // a line is six pages
+    for (int i = 0; i < 6; ++i) CHECK(write() < Duration{20'000});
+    CHECK(rig.programs() - before == 6); // one line at a time
+    std::vector<Duration> waited;
+    for (int i = 0; i < 12; ++i) waited.push_back(write());
+    for (int i = 0; i < 6; ++i) CHECK((waited[i] > Duration{700'000} && waited[i] < Duration{1'400'000}));
+    for (int i = 6; i < 12; ++i) CHECK((waited[i] > Duration{1'400'000} && waited[i] < Duration{2'200'000}));
+    CHECK(rig.programs() - before == 18);
+    rig.check_all();
+}
+
+TEST_CASE("pages of several queues share a line, those of several streams do not", "[ssd][buffer][destage]") {
+    const bool streams = GENERATE(false, true);
+    CAPTURE(streams);
+    CutRig rig{with_lines(ahead(24))};
+    std::vector<std::byte> page(512);
+    for (std::uint32_t i = 0; i < 6; ++i) {
+        const HostIo by{rig.now, StreamId{static_cast<std::uint16_t>(streams ? i % 2 : 0)}, QueueId{static_cast<std::uint16_t>(i % 3)}};
+        REQUIRE(rig.ssd().write(rig.sector(5 * i), 1, page, WriteDurability::volatile_ok, by));
+    }
+    CHECK(rig.array().counters().programs_along == (streams ? 0 : 4)); // of six pages on two planes
+}
+
+TEST_CASE("reads suspend what is destaged ahead, and wait for what a host waits for", "[ssd][buffer][destage]") {
+    const bool is_ahead = GENERATE(true, false);
+    CAPTURE(is_ahead);
+    SsdConfig config = ahead(2);
+    if (!is_ahead) config.dram.destage = "full";
+    config.nand.options.program_suspends = 4;
+    CutRig rig{config};
+    rig.now = rig.write(40, 2);
+    rig.now = rig.flush() + Duration{1};
+    for (std::uint32_t unit = 0; unit < (is_ahead ? 2u : 4u); ++unit) (void)rig.write(unit, 1);
+    std::vector<std::byte> to(512);
+    rig.now += Duration{300'000};
+    for (std::uint32_t unit : {40u, 41u}) REQUIRE(rig.ssd().read(rig.sector(unit), 1, to, rig.now));
+    CHECK((rig.array().suspensions() != 0) == is_ahead);
+}
+
+TEST_CASE("a buffer that is destaged ahead loses nothing that it promised, whenever the power fails", "[ssd][buffer][destage][cut]") {
+    const bool lines = GENERATE(false, true);
+    const std::string scheme = GENERATE("page_map", "hftl", "dftl", "fast");
+    if (lines && scheme == "fast") return;
+    for (std::uint64_t seed = 1; seed <= 24; ++seed) {
+        SsdConfig config = ahead(static_cast<std::uint32_t>(1 + seed % 13), seed % 3 == 0 ? 400 : 0, static_cast<std::uint32_t>(1 + seed % 4));
+        if (lines) config = with_lines(config);
+        config.ftl.scheme = scheme;
+        config.dram.is_protected = seed % 4 == 0;
+        CutRig rig{config};
+        Random random{seed};
+        CAPTURE(seed, lines, scheme);
+        for (int round = 0; round < 3; ++round) {
+            rig.settle();
+            const SimTime from = rig.now;
+            for (int i = 0; i < 60; ++i) rig.step(random);
+            rig.require_sound();
+            if (seed % 5 == 0)
+                rig.remount_clean();
+            else
+                rig.cut(rig.random_moment(random, from), random.next());
+        }
+        rig.check_all();
+    }
+}
