@@ -101,6 +101,28 @@ constexpr NandConfig slc_64g() {
     return config;
 }
 
+/// A drive with capacitors: dies of four planes with pages of 16 KiB, mapped by 4 KiB, whole word lines programmed at once. Blocks of 96 pages of the
+/// chip, where such chips have some 2300: so a drive of a hundredth of the capacity has as many blocks, and their erases take a 24th of the time.
+constexpr NandConfig enterprise_tlc(std::uint32_t chips_per_channel, Duration read, Duration program) {
+    NandConfig config;
+    config.geometry = {.channels = 8,
+                       .chips_per_channel = chips_per_channel,
+                       .dies_per_chip = 1,
+                       .planes_per_die = 4,
+                       .blocks_per_plane = 96,
+                       .pages_per_block = 4 * 96,
+                       .page_bytes = 4096,
+                       .spare_bytes = 256,
+                       .cell = CellType::tlc};
+    config.timing = {.page_read = read, .page_program = program, .block_erase = us(400), .bus_ps_per_byte = 833, .suspend = us(20), .resume = us(5)};
+    config.options.subpages = 4;
+    config.options.one_shot = true;
+    config.options.erase_suspends = 1;
+    config.options.program_suspends = 2;
+    config.endurance_cycles = 10'000;
+    return config;
+}
+
 constexpr NandConfig tiny() {
     NandConfig config;
     config.geometry = {.channels = 2,
@@ -120,6 +142,10 @@ constexpr NandConfig tiny() {
 constexpr std::string_view modern_source =
     "Orders of magnitude of makers' public fact sheets; not one part. 4 KiB pages and blocks of 256 of them are scaled down from 16 KiB and "
     "several hundred to thousands, so that small devices have enough blocks. Bus 1.2 GB/s (ONFI 4.x NV-DDR3).";
+
+constexpr std::string_view dev_source =
+    "Measurements of the SSD-iq study (Haas et al., PVLDB 18, 2025): the program time fits its writes in order, tR its reads at the lowest rate, the "
+    "reserve its write amplification at one fill level; the rest are orders of magnitude. `reproduce dev-*` shows what was predicted.";
 
 constexpr std::array presets{
     NandPreset{"modern-tlc", "TLC of today, 8 channels of one chip with 2 planes (default)", modern_source, NandConfig{}},
@@ -147,6 +173,10 @@ constexpr std::array presets{
                "AP, section IV: 2 KB pages, 128 KB blocks, 72.8/252.8/1500 us with the transfer. One plane, as the paper counts times one after the "
                "other; 524,288 blocks and 3 % more.",
                slc_64g()},
+    NandPreset{"micron-7450-max", "a drive like Micron's 7450 MAX of 800 GB, a fiftieth of its space: 16 dies of TLC behind a protected buffer",
+               dev_source, enterprise_tlc(2, us(52), us(1900))},
+    NandPreset{"solidigm-p5520", "a drive like Solidigm's D7-P5520 of 1.92 TB, a hundredth of its space: 32 dies of TLC behind a protected buffer",
+               dev_source, enterprise_tlc(4, us(57), us(2600))},
     NandPreset{"tiny", "4 MiB for tests and first steps: 2 channels, 64 blocks of 16 pages", "Chosen so that every path is reached soon; SLC times.",
                tiny()},
 };

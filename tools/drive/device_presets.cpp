@@ -27,6 +27,17 @@ void surround(DevicePreset& preset) {
         config.ftl.reserved_permille = 30;
         preset.source += " Sets of one block on each channel; 3 % spare, since 97 % was written beforehand.";
     }
+    if (const bool is_micron = preset.name == "micron-7450-max"; is_micron || preset.name == "solidigm-p5520") {
+        config.ftl.scheme = "page_map";
+        config.ftl.reserved_permille = is_micron ? 289 : 178;
+        config.dram.write_buffer_bytes = 16u << 20;
+        config.dram.is_protected = true;
+        config.dram.destage = "ahead";
+        config.host_link.ps_per_byte = 143; // 7 GB/s
+        config.host_link.request_overhead = Duration{500};
+        config.host_link.pipelined = true;
+        config.host_link.firmware_latency = Duration{is_micron ? 8000 : 7000};
+    }
     if (preset.name == "slc-64g") config.ftl.reserved_permille = 30;
 }
 

@@ -138,6 +138,26 @@ constexpr std::array slc_64g{
     NumberSource{"nand.endurance_cycles", "not given: 100,000, usual for SLC"},
     NumberSource{"ftl.reserved_permille", "AP, section IV-B: 3 % extra blocks with DFTL"},
 };
+constexpr std::array sold_today{
+    NumberSource{"nand.channels nand.chips_per_channel nand.dies_per_chip nand.planes_per_die",
+                 "ours: dies of 64 GiB and four planes that make the drive's raw capacity, on eight channels"},
+    NumberSource{"nand.blocks_per_plane nand.pages_per_block",
+                 "ours: 96 pages of the chip a block, 96 blocks a plane; space is scaled, rates are not (tools/reproduce/README.md)"},
+    NumberSource{"nand.page_bytes nand.subpages nand.spare_bytes", "pages of 16 KiB, mapped by 4 KiB, as such drives have them"},
+    NumberSource{"nand.one_shot", "TLC of several planes programs a word line at once"},
+    NumberSource{"nand.page_program_ns", "fitted to the writes in order of Haas et al., PVLDB 18, 2025: all dies busy with word lines"},
+    NumberSource{"nand.page_read_ns", "fitted to the median read at the lowest rate of Haas et al."},
+    NumberSource{"nand.block_erase_ns", "ours: 10 ms for a block of some 2300 pages, a 24th of it for a 24th of the pages"},
+    NumberSource{bus_keys, modern_bus},
+    NumberSource{"nand.erase_suspends nand.program_suspends nand.suspend_ns nand.resume_ns", "ours: reads suspend what no host waits for"},
+    NumberSource{"nand.endurance_cycles", "ours: of the order that three drive writes a day for five years need"},
+    NumberSource{"ftl.reserved_permille", "fitted to one write amplification of random writes of Haas et al."},
+    NumberSource{"ftl.scheme", "ours: page_map, a map of 4 KiB pages in DRAM"},
+    NumberSource{"dram.write_buffer_bytes dram.destage*", "ours: a buffer that keeps each die busy with one word line"},
+    NumberSource{"dram.protected", "data sheet: power-loss protection"},
+    NumberSource{"host_link.ps_per_byte host_link.request_overhead_ns host_link.pipelined", "PCIe 4.0 x4, 7 GB/s"},
+    NumberSource{"host_link.firmware_latency_ns", "fitted to the median write at the lowest rate of Haas et al."},
+};
 constexpr std::array tiny{
     NumberSource{"nand.*", "ours: so small that every path is reached soon, with the times of an SLC part"},
 };
@@ -147,11 +167,18 @@ struct Rows {
     std::span<const NumberSource> rows;
 };
 constexpr std::array all{
-    Rows{"", everywhere},           Rows{"modern-tlc", modern_tlc},
-    Rows{"modern-slc", modern_slc}, Rows{"modern-mlc", modern_mlc},
-    Rows{"modern-qlc", modern_qlc}, Rows{"coftl", coftl},
-    Rows{"k9g8g08u0m", k9g8g08u0m}, Rows{"dumbo", dumbo},
-    Rows{"slc-64g", slc_64g},       Rows{"tiny", tiny},
+    Rows{"", everywhere},
+    Rows{"modern-tlc", modern_tlc},
+    Rows{"modern-slc", modern_slc},
+    Rows{"modern-mlc", modern_mlc},
+    Rows{"modern-qlc", modern_qlc},
+    Rows{"coftl", coftl},
+    Rows{"k9g8g08u0m", k9g8g08u0m},
+    Rows{"dumbo", dumbo},
+    Rows{"slc-64g", slc_64g},
+    Rows{"tiny", tiny},
+    Rows{"micron-7450-max", sold_today},
+    Rows{"solidigm-p5520", sold_today},
 };
 
 } // namespace

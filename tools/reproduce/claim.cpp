@@ -84,7 +84,7 @@ std::vector<ReproducedClaim> judge_quoted(std::string_view id, const Reproductio
         const bool is_measured = at != result.points.end();
         claims.push_back(with_bounds(id, fmt::format("{} at {:g}: as the paper's {:g}", value.series, value.x, value.paper),
                                      is_measured ? fmt::format("{:.4g}, {:.2f} of it", at->ours, at->ours / value.paper) : "not measured", value.kind,
-                                     fmt::format("{:g} ({})", value.paper, value.section), {quoted_bound()},
+                                     fmt::format("{:g} ({})", value.paper, value.section), {quoted_bound(value)},
                                      {{is_measured ? std::vector{at->ours} : std::vector<double>{}, {value.paper}}}));
     }
     return claims;

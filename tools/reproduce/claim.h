@@ -46,6 +46,7 @@ struct QuotedValue {
     std::string_view section;
     ClaimKind kind = ClaimKind::result;
     bool is_judged = true; ///< false: shown beside ours, but no claim
+    double within = 0.15;  ///< a number that is printed is met by one within this part of it, on both sides
 };
 
 struct ReproducedClaim {
@@ -65,7 +66,7 @@ struct ReproducedClaim {
 
 [[nodiscard]] std::span<const QuotedValue> quoted_values();
 /// Of ours over the paper's.
-[[nodiscard]] Bound quoted_bound();
+[[nodiscard]] Bound quoted_bound(const QuotedValue& value);
 /// What stands behind a claim that fails: the experiment that shows it.
 struct ClaimCause {
     std::string_view id, claim; ///< with stars, as in ClaimSpec

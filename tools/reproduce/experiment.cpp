@@ -16,6 +16,8 @@ constexpr std::string_view partitioning = "Shim et al., An adaptive partitioning
 
 constexpr std::string_view coftl = "Chang et al., An efficient FTL design for multi-chipped solid-state drives, 2010";
 
+constexpr std::string_view sold = "Haas et al., SSD-iq: uncovering the hidden side of SSD performance, 2025";
+
 constexpr std::string_view beyond = "Beyond the papers";
 
 constexpr std::array all{
@@ -43,6 +45,10 @@ constexpr std::array all{
     Experiment{"ap-fig8", partitioning, "Throughput over time, DFTL and FAST", run_ap_fig8, true},
     Experiment{"ap-fig9", partitioning, "Erases over the share of the maps, DFTL", run_ap_fig9, true},
     Experiment{"ap-fig10", partitioning, "Erases over the share of the maps, FAST", run_ap_fig10, true},
+    Experiment{"dev-micron-7450", sold, "Micron 7450 MAX, 800 GB: write amplification, writes a second, latencies over load", run_dev_micron_7450,
+               true},
+    Experiment{"dev-solidigm-p5520", sold, "Solidigm D7-P5520, 1.92 TB: write amplification, writes a second, latencies over load",
+               run_dev_solidigm_p5520, true},
     Experiment{"beyond-ftls", beyond, "All translation layers on one device of today: loads by bits a cell", run_beyond_ftls, true},
     Experiment{"beyond-recovery", beyond, "Time of a start after the process was killed, by capacity", run_beyond_recovery, true},
     Experiment{"beyond-coftl-parts", beyond, "COFTL against BL with the same DRAM over the channels, each part of its gain taken away",

@@ -72,6 +72,10 @@ namespace flashlab {
 /// The hybrid paper's future work (HY4): two buffer blocks, so that hot and cold data do not share a block.
 [[nodiscard]] ExperimentRun::Result run_beyond_frontiers(const RunContext& context);
 
+// Drives that can be bought: their loads, and what was measured on them (drive_values.h).
+[[nodiscard]] ExperimentRun::Result run_dev_micron_7450(const RunContext& context);
+[[nodiscard]] ExperimentRun::Result run_dev_solidigm_p5520(const RunContext& context);
+
 /// Variations of the model's overheads: what a cost does to a claim when it is charged in another way. They explain why the DUMBO driver's cost is
 /// charged as it is, and why a claim of the hybrid paper fails.
 [[nodiscard]] ExperimentRun::Result run_beyond_overheads(RunLength length);

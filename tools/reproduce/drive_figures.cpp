@@ -1,0 +1,241 @@
+#include <algorithm>
+#include <cmath>
+#include <queue>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/contract.h"
+#include "base/random.h"
+#include "ftl/memory_drive.h"
+#include "tools/drive/device.h"
+#include "tools/drive/device_presets.h"
+#include "tools/reproduce/experiments.h"
+#include "tools/run/latency_recorder.h"
+
+namespace flashlab {
+namespace {
+
+// How Haas et al. measured (PVLDB 18, 2025): the span written once in order, then at least four times over at random by requests of 4 KiB, 512 in
+// flight; the last fifth counts. Latencies: the whole drive overwritten at random, then an open load of exponential gaps, 99 of 100 requests
+// writes, beside one thread that waits for each of its requests, half of them reads.
+constexpr std::uint32_t sectors_a_page = 8;
+constexpr std::uint32_t pages_in_order = 128; ///< 512 KiB
+constexpr std::uint32_t in_flight = 512;
+constexpr std::uint32_t most_open = 448; ///< seven threads of 64: where the drive cannot keep up, the load waits
+constexpr std::uint32_t overwrites = 4, overwrites_before_latencies = 3;
+
+using Ends = std::priority_queue<SimTime, std::vector<SimTime>, std::greater<>>;
+
+/// A drive in memory, and the clock that lets it work between requests.
+class DriveOfToday {
+public:
+    static std::expected<DriveOfToday, std::string> make(std::string_view preset_name, std::uint32_t scale) {
+        const auto preset = find_device_preset(preset_name);
+        ensure(preset.has_value(), "the drive has a preset of its name");
+        SsdConfig config = preset->config;
+        config.nand.geometry.blocks_per_plane /= scale;
+        config.nand.factory_bad_per_million = 0;
+        DriveOfToday made;
+        auto drive = MemoryDrive::make(config, Payload::none, *made.nobody_);
+        if (!drive) return std::unexpected(drive.error());
+        made.drive_ = std::move(*drive);
+        const auto recovered = made.ssd().recover(sim_start);
+        if (!recovered) return std::unexpected(to_text(recovered.error()));
+        made.wake_ = recovered->done;
+        made.now = recovered->done;
+        return made;
+    }
+    [[nodiscard]] Ssd& ssd() { return drive_->ssd(); }
+    [[nodiscard]] std::uint64_t pages() { return ssd().identify().sectors / sectors_a_page; }
+    [[nodiscard]] std::uint64_t programmed_pages() const {
+        std::uint64_t all = 0;
+        for (const std::uint64_t n : drive_->array().counters().programs) all += n;
+        return all;
+    }
+    /// When the request is answered. Requests are issued in the order of their times.
+    std::expected<SimTime, std::string> write(std::uint64_t page, std::uint32_t pages, SimTime at) {
+        pass(at);
+        return told(ssd().write(Sector{page * sectors_a_page}, pages * sectors_a_page, {}, WriteDurability::volatile_ok, at));
+    }
+    std::expected<SimTime, std::string> read(std::uint64_t page, SimTime at) {
+        pass(at);
+        return told(ssd().read(Sector{page * sectors_a_page}, sectors_a_page, {}, at));
+    }
+
+    SimTime now; ///< the last request was issued then
+
+private:
+    std::expected<SimTime, std::string> told(const DeviceResult<SimTime>& done) {
+        if (!done) return std::unexpected(to_text(done.error()));
+        wake_ = std::min(wake_, *done); // what it left to do
+        return *done;
+    }
+    void pass(SimTime to) {
+        now = std::max(now, to);
+        while (wake_ <= to) {
+            const SimTime at = wake_;
+            wake_ = std::max(ssd().tick(at), at + Duration{1});
+        }
+        ssd().settle(to);
+    }
+
+    std::unique_ptr<NullEventSink> nobody_ = std::make_unique<NullEventSink>();
+    std::unique_ptr<MemoryDrive> drive_;
+    SimTime wake_;
+};
+
+struct Throughput {
+    double waf = 0;
+    double writes_a_second = 0;
+};
+
+/// `next(i)`: the first page of request i of `requests`, each of so many pages; the requests from `from` on count.
+template <class Next>
+std::expected<Throughput, std::string> write_closed(DriveOfToday& drive, std::uint64_t requests, std::uint32_t pages, std::uint32_t depth,
+                                                    std::uint64_t from, const Next& next) {
+    Ends ends;
+    std::uint64_t programmed = 0;
+    SimTime begin = drive.now;
+    for (std::uint64_t i = 0; i < requests; ++i) {
+        SimTime at = drive.now;
+        if (ends.size() == depth) {
+            at = std::max(at, ends.top());
+            ends.pop();
+        }
+        if (i == from) {
+            programmed = drive.programmed_pages();
+            begin = at;
+        }
+        const auto done = drive.write(next(i), pages, at);
+        if (!done) return std::unexpected(done.error());
+        ends.push(*done);
+    }
+    const double counted = static_cast<double>(requests - from);
+    const double seconds = static_cast<double>((drive.now - begin).count()) / 1e9;
+    return Throughput{static_cast<double>(drive.programmed_pages() - programmed) / (counted * pages), counted / seconds};
+}
+
+std::expected<Throughput, std::string> fill_in_order(DriveOfToday& drive, std::uint64_t pages) {
+    const std::uint64_t requests = pages / pages_in_order;
+    return write_closed(drive, requests, pages_in_order, 32, requests / 5, [](std::uint64_t i) { return i * pages_in_order; });
+}
+
+std::expected<Throughput, std::string> write_at_random(DriveOfToday& drive, std::uint64_t span, std::uint32_t times, std::uint64_t seed) {
+    Random random{seed};
+    return write_closed(drive, times * span, 1, in_flight, times * span * 4 / 5, [&](std::uint64_t) { return random.below(span); });
+}
+
+struct Latencies {
+    LatencyRecorder read, write;
+    double read_sum_us = 0, write_sum_us = 0;
+};
+
+/// An open load of so many requests a second for `seconds`, and the thread that waits.
+std::expected<Latencies, std::string> latencies_beside(DriveOfToday& drive, double rate, double seconds, std::uint64_t seed) {
+    Random gaps{seed}, pages{seed + 1}, kinds{seed + 2};
+    const std::uint64_t span = drive.pages();
+    const auto gap = [&] { return Duration{static_cast<std::int64_t>(-std::log(1 - gaps.unit()) * 1e9 / rate)}; };
+    const SimTime begin = drive.now + Duration{1'000'000}, stop = begin + Duration{static_cast<std::int64_t>(seconds * 1e9)};
+    const SimTime counts_from = begin + (stop - begin) / 4;
+    SimTime arrival = begin + gap(), waiting_thread = begin;
+    Ends open;
+    Latencies out;
+    while (std::min(arrival, waiting_thread) < stop) {
+        while (!open.empty() && open.top() <= std::min(arrival, waiting_thread)) open.pop();
+        const SimTime next_open = open.size() < most_open ? arrival : std::max(arrival, open.top());
+        const bool is_open = next_open <= waiting_thread;
+        const SimTime at = std::max(drive.now, is_open ? next_open : waiting_thread);
+        const bool reads = kinds.chance(is_open ? 1 : 50, 100);
+        const auto done = reads ? drive.read(pages.below(span), at) : drive.write(pages.below(span), 1, at);
+        if (!done) return std::unexpected(done.error());
+        if (is_open) {
+            if (open.size() == most_open) open.pop();
+            open.push(*done);
+            arrival += gap();
+            continue;
+        }
+        if (at >= counts_from) {
+            (reads ? out.read : out.write).add(*done - at);
+            (reads ? out.read_sum_us : out.write_sum_us) += static_cast<double>((*done - at).count()) / 1e3;
+        }
+        waiting_thread = *done;
+    }
+    return out;
+}
+
+/// What the data file asks of a drive: the values of x of a series.
+std::vector<double> asked_of(std::string_view id, std::string_view series) {
+    std::set<double> xs;
+    for (const QuotedValue& value : quoted_values())
+        if (value.id == id && value.series.starts_with(series)) xs.insert(value.x);
+    return {xs.begin(), xs.end()};
+}
+
+struct Job {
+    enum class Kind : std::uint8_t { in_order, random, latencies } kind;
+    double x;
+};
+
+std::expected<std::vector<ReproducedPoint>, std::string> measure_job(std::string_view preset, std::uint32_t scale, const Job& job, bool is_quick) {
+    auto drive = DriveOfToday::make(preset, scale);
+    if (!drive) return std::unexpected(drive.error());
+    std::vector<ReproducedPoint> points;
+    const auto add = [&](std::string series, double ours) { points.push_back({std::move(series), job.x, {}, ours}); };
+    const auto percent_of = [&](double percent) { return static_cast<std::uint64_t>(static_cast<double>(drive->pages()) * percent / 100); };
+    const auto filled = fill_in_order(*drive, job.kind == Job::Kind::random ? percent_of(job.x) : drive->pages());
+    if (!filled) return std::unexpected(filled.error());
+    if (job.kind == Job::Kind::in_order) {
+        const std::uint64_t requests = drive->pages() / pages_in_order;
+        const auto again = write_closed(*drive, requests, pages_in_order, 32, requests / 5, [](std::uint64_t i) { return i * pages_in_order; });
+        if (!again) return std::unexpected(again.error());
+        add("writes in order, WAF", again->waf);
+        add("writes in order, MB/s", again->writes_a_second * pages_in_order * 4096 / 1e6);
+        return points;
+    }
+    if (job.kind == Job::Kind::random) {
+        const auto random = write_at_random(*drive, percent_of(job.x), overwrites, 1);
+        if (!random) return std::unexpected(random.error());
+        add("random writes, WAF", random->waf);
+        add("random writes, thousand a second", random->writes_a_second / 1e3);
+        return points;
+    }
+    if (const auto random = write_at_random(*drive, drive->pages(), overwrites_before_latencies, 1); !random) return std::unexpected(random.error());
+    const auto seen = latencies_beside(*drive, job.x * 1e3, is_quick ? 2 : 8, 7);
+    if (!seen) return std::unexpected(seen.error());
+    const auto add_all = [&](std::string_view op, const LatencyRecorder& of, double sum_us) {
+        add(fmt::format("{}, mean, us", op), sum_us / static_cast<double>(of.count()));
+        for (const auto& [name, permille] : {std::pair{"p50", 500u}, std::pair{"p99", 990u}, std::pair{"p99.9", 999u}})
+            add(fmt::format("{}, {}, us", op, name), static_cast<double>(of.permille_ns(permille)) / 1e3);
+    };
+    add_all("read", seen->read, seen->read_sum_us);
+    add_all("write", seen->write, seen->write_sum_us);
+    return points;
+}
+
+ExperimentRun::Result run_drive(std::string_view id, std::string_view preset, const RunContext& context) {
+    std::vector<Job> jobs;
+    for (const double x : asked_of(id, "writes in order")) jobs.push_back({Job::Kind::in_order, x});
+    for (const double x : asked_of(id, "random writes")) jobs.push_back({Job::Kind::random, x});
+    for (const double x : asked_of(id, "read,")) jobs.push_back({Job::Kind::latencies, x});
+    const std::uint32_t scale = context.is_quick() ? 4 : 1;
+    const auto measured = measure_points<std::vector<ReproducedPoint>>(
+        context.workers, jobs.size(), [&](std::size_t i) { return measure_job(preset, scale, jobs[i], context.is_quick()); });
+    if (!measured) return std::unexpected(measured.error());
+    Reproduction out;
+    for (const auto& points : *measured) std::ranges::copy(points, std::back_inserter(out.points));
+    std::ranges::stable_sort(out.points, {}, &ReproducedPoint::series);
+    out.free_parameters = {{"preset", fmt::format("flashlab info --preset {}", preset),
+                            "a drive of today's kind: its chips by the data sheets' orders of magnitude", "the values marked as fitted"},
+                           {"scale", fmt::format("1 / {} of the preset's blocks", scale), "space is scaled, rates are not: all dies are there"},
+                           {"load", fmt::format("at most {} requests of the open load at once", most_open),
+                            "the source's threads have some bound, and do not say which"}};
+    return out;
+}
+
+} // namespace
+
+ExperimentRun::Result run_dev_micron_7450(const RunContext& context) { return run_drive("dev-micron-7450", "micron-7450-max", context); }
+ExperimentRun::Result run_dev_solidigm_p5520(const RunContext& context) { return run_drive("dev-solidigm-p5520", "solidigm-p5520", context); }
+
+} // namespace flashlab
