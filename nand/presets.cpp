@@ -118,7 +118,7 @@ constexpr NandConfig enterprise_tlc(std::uint32_t chips_per_channel, Duration re
     config.options.subpages = 4;
     config.options.one_shot = true;
     config.options.erase_suspends = 1;
-    config.options.program_suspends = 2;
+    config.options.program_suspends = 6;
     config.endurance_cycles = 10'000;
     return config;
 }
@@ -174,9 +174,9 @@ constexpr std::array presets{
                "other; 524,288 blocks and 3 % more.",
                slc_64g()},
     NandPreset{"micron-7450-max", "a drive like Micron's 7450 MAX of 800 GB, a fiftieth of its space: 16 dies of TLC behind a protected buffer",
-               dev_source, enterprise_tlc(2, us(52), us(1900))},
+               dev_source, enterprise_tlc(2, us(52), us(1450))},
     NandPreset{"solidigm-p5520", "a drive like Solidigm's D7-P5520 of 1.92 TB, a hundredth of its space: 32 dies of TLC behind a protected buffer",
-               dev_source, enterprise_tlc(4, us(57), us(2600))},
+               dev_source, enterprise_tlc(4, us(57), us(2230))},
     NandPreset{"tiny", "4 MiB for tests and first steps: 2 channels, 64 blocks of 16 pages", "Chosen so that every path is reached soon; SLC times.",
                tiny()},
 };

@@ -191,16 +191,18 @@ void Scheduler::open_window(std::size_t lane, SimTime begin, SimTime end, Durati
     next_window_[lane] = (next_window_[lane] + 1) % windows_a_lane;
 }
 
-/// A read suspends no earlier than it was asked for, and not while another read has suspended the operation.
+/// A read suspends no earlier than it was asked for, and not while another read has suspended the operation. One that comes while data enter the
+/// register waits for the cells to begin.
 Scheduler::Window* Scheduler::window_for(std::size_t lane, SimTime from, SimTime sense, Duration held, SimTime& earliest) {
+    Window* first = nullptr;
     for (Window& window : std::span{windows_}.subspan(lane * windows_a_lane, windows_a_lane)) {
-        if (sense < window.begin || sense >= window.end || window.left < timing_.suspend + held + timing_.resume) continue;
+        if (sense >= window.end || window.left < timing_.suspend + held + timing_.resume) continue;
         const SimTime at = std::max(sense, std::max(from, window.busy_until) + timing_.suspend);
-        if (at + held + timing_.resume > window.end) continue;
+        if (at + held + timing_.resume > window.end || (first != nullptr && at >= earliest)) continue;
         earliest = at;
-        return &window;
+        first = &window;
     }
-    return nullptr;
+    return first;
 }
 
 /// The earliest instant from which every lane is free for that long.

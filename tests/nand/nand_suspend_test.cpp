@@ -69,6 +69,25 @@ TEST_CASE("a program that no host waits for is suspended, one of the host is not
     CHECK(flash.array.suspensions() == 1);
 }
 
+TEST_CASE("a read that comes while data enter the register waits for the cells to begin, not to end", "[nand][suspend]") {
+    Flash flash{suspending(0, 1)};
+    prepare(flash);
+    REQUIRE(flash.array.copy(flash.page(0, 0), flash.page(3, 0), {at(1'000'000), {Cause::gc, no_event}}));
+    // The data are on the bus from 1'011'124 to 1'012'248.
+    CHECK(flash.read(flash.page(1, 0), at(1'011'500)) == at(1'012'248 + 20'000 + 11'024));
+    CHECK(flash.array.suspensions() == 1);
+}
+
+TEST_CASE("of the host's programs those that no request waits for are suspended", "[nand][suspend]") {
+    Flash flash{suspending(0, 1)};
+    prepare(flash);
+    const auto data = page_bytes_of(flash.geometry, 9);
+    const PageProgram page{flash.page(3, 0), data, PageOob{Lpn{9}, WriteSequence{9}, PageKind::data, 0}};
+    REQUIRE(flash.array.program({&page, 1}, Io{at(1'000'000), {}}.behind()) == at(1'000'000 + 101'124 + 36'024));
+    CHECK(flash.read(flash.page(1, 0), at(1'050'000)) == at(1'070'000 + 11'024));
+    CHECK(flash.array.suspensions() == 1);
+}
+
 TEST_CASE("the event log shows a suspension: a read's cells within an erase's on one plane", "[nand][suspend]") {
     Flash flash{suspending(1, 0)};
     prepare(flash);
