@@ -71,6 +71,12 @@ std::expected<SsdConfig, std::string> shaped(const std::string& shape) {
         c.dram.write_buffer_bytes = 3 * g.page_bytes;
         return c;
     }
+    if (shape == "ahead") {
+        c.dram.write_buffer_bytes = 4 * g.page_bytes;
+        c.dram.destage = "ahead";
+        c.dram.destage_lines = 2;
+        return c;
+    }
     if (shape == "kept") {
         c.dram.pram_buffer_bytes = 3 * g.page_bytes;
         return c;
@@ -115,8 +121,8 @@ std::expected<SsdConfig, std::string> shaped(const std::string& shape) {
 } // namespace
 
 std::vector<std::string> tiny_shapes() {
-    return {"chip", "plane", "wide",  "uneven", "unit2", "unit4", "buffer", "kept", "level",
-            "hot",  "cause", "pairs", "mirror", "turns", "lines", "cached", "sub",  "sublines"};
+    return {"chip",  "plane", "wide",   "uneven", "unit2", "unit4",  "buffer", "kept",     "level", "hot",
+            "cause", "pairs", "mirror", "turns",  "lines", "cached", "sub",    "sublines", "ahead"};
 }
 
 std::vector<std::string> tiny_devices() {
