@@ -50,7 +50,7 @@ std::expected<WorkloadStep, std::string> parse_step(std::string_view whole) {
         if (!gap) return std::unexpected(gap.error());
         step.gap_ns = *gap;
     }
-    if (!text.empty()) return std::unexpected(fmt::format("step '{}' goes on with '{}', which means nothing", whole, text));
+    if (!text.empty()) return std::unexpected(fmt::format("step '{}': '{}' is not understood", whole, text));
     return step;
 }
 
