@@ -89,13 +89,13 @@ std::string points_of(const Experiment& experiment, const Reproduction& result) 
     return out;
 }
 
-std::string held(const ClaimTally::Count& count) { return count.claims == 0 ? "" : fmt::format("{} of {}", count.held, count.claims); }
-
 } // namespace
 
 std::string MarkdownReport::section(const Experiment& experiment, const Reproduction& result) {
-    return fmt::format("## {}: {}\n\n", experiment.id, experiment.title) + header({"", "claim [bound], or what was measured", "kind", "ours"}) +
-           claims_of(result) + points_of(experiment, result) + "\n";
+    ClaimTally own;
+    own.add(experiment.id, result.claims);
+    return row({"", fmt::format("**{}: {}**", experiment.id, experiment.title), "", fmt::format("**{}**", own.text())}) + claims_of(result) +
+           points_of(experiment, result);
 }
 
 std::vector<std::string> MarkdownReport::assumptions(const Reproduction& result) {
@@ -107,11 +107,7 @@ std::vector<std::string> MarkdownReport::assumptions(const Reproduction& result)
 }
 
 void MarkdownReport::add(const Experiment& experiment, const Reproduction& result) {
-    ClaimTally own;
-    own.add(experiment.id, result.claims);
     tally_.add(experiment.id, result.claims);
-    counts_ += row({std::string{experiment.id}, held(own.results()), held(own.of(ClaimKind::fitted)), held(own.of(ClaimKind::by_construction)),
-                    held(own.beyond())});
     for (const std::string& line : assumptions(result)) {
         const auto known = std::ranges::find(assumptions_, line, &std::pair<std::string, std::string>::first);
         if (known == assumptions_.end())
@@ -127,10 +123,8 @@ std::string MarkdownReport::page() const {
         fmt::format("# What `flashlab reproduce` measured\n\nMade by `flashlab reproduce all{} --markdown FILE`, not by hand; README.md "
                     "says what it means.\nThe times are simulated: the same version gives the same bytes.\n\n",
                     length_ == RunLength::quick ? " --quick" : "");
-    page += header({"claims that hold", "results", "fitted", "by construction", "not the papers'"});
-    page += row({"**all**", fmt::format("**{}**", held(tally_.results())), held(tally_.of(ClaimKind::fitted)),
-                 held(tally_.of(ClaimKind::by_construction)), held(tally_.beyond())});
-    page += counts_ + "\n" + body_;
+    page += header({"", "claim [bound], or what was measured", "kind", "ours"}) + row({"", "**all**", "", fmt::format("**{}**", tally_.text())}) +
+            body_ + "\n";
     page += "## What the papers leave open\n\n" + header({"free", "taken", "why", "fitted to", "changed after", "experiments"});
     for (const auto& [line, experiments] : assumptions_) page += line.substr(0, line.size() - 1) + fmt::format(" {} |\n", experiments);
     return page;

@@ -24,7 +24,7 @@ public:
 
 private:
     RunLength length_;
-    std::string body_, counts_;
+    std::string body_;
     std::vector<std::pair<std::string, std::string>> assumptions_; ///< row, experiments
     ClaimTally tally_;
 };
