@@ -54,9 +54,9 @@ void plan_spare(FtlPlan& plan, const PagePlanRequest& request, std::uint32_t str
     constexpr double worth_saying = 1.05;
     if (plan.expected_waf != 0 && plan.expected_waf <= worth_saying * plan.closed_form_waf) return;
     const std::string writes =
-        plan.expected_waf == 0 ? "more flash writes than a formula can tell" : fmt::format("about {:.1f} flash writes", plan.expected_waf);
+        plan.expected_waf == 0 ? "more flash writes than can be computed" : fmt::format("about {:.1f} flash writes each", plan.expected_waf);
     const std::string groups = plan.groups > 1 ? fmt::format(" for {} independent dies", plan.groups) : "";
-    plan.warnings.push_back(fmt::format("this drive is small{}: when full, random writes cost {} each ({:.1f} with {}a larger --size or more "
+    plan.warnings.push_back(fmt::format("this drive is small{}: when full, random writes cost {} ({:.1f} each with {}a larger --size or more "
                                         "ftl.reserved_permille). Not an error",
                                         groups, writes, plan.closed_form_waf, plan.groups > 1 ? "fewer channels, " : ""));
 }
