@@ -197,7 +197,8 @@ std::expected<Story, std::string> tell_story(const std::string& script, const St
                                                         : fmt::format("w0x{}.r1x{}", story.units, most_steps);
     for (const std::string& word : words_of(all)) {
         if (has_end && stage.is_over(story)) break;
-        if (auto taken = stage.take(word, story); !taken) return std::unexpected(fmt::format("step '{}': {}", word, taken.error()));
+        if (auto taken = stage.take(word, story); !taken)
+            return std::unexpected(taken.error().starts_with("step ") ? taken.error() : fmt::format("step '{}': {}", word, taken.error()));
         if (story.frames.size() > most_steps) return std::unexpected(fmt::format("a story has {} steps at most", most_steps));
     }
     if (has_end && !stage.is_over(story))
