@@ -51,8 +51,7 @@ std::expected<WorkloadStep, std::string> parse_step(std::string_view whole) {
         if (!gap) return std::unexpected(gap.error());
         step.gap_ns = *gap;
     }
-    if (!text.empty())
-        return std::unexpected(fmt::format("step '{}' has '{}' behind it; a step is a letter, a place and a count, such as w3 or w0x4", whole, text));
+    if (!text.empty()) return std::unexpected(fmt::format("step '{}' has '{}' behind it; steps are as w3 or w0x4", whole, text));
     return step;
 }
 

@@ -98,9 +98,8 @@ LossWords tell_losses(const Past& past, const Persistence& model, const LeftStat
             fmt::format("{} was promised at line {}, but {} was lost: no {} between the two", past.told(*relies).substr(8), *relies + 1, lost, call);
         words.cause = "promise";
     } else if (relies) {
-        const Act relied = past.line(*relies).act;
-        const bool same = !is_name && past.facts(*relies).ino == facts.ino && !is_about_names(past.line(*relies).act);
-        words.what = relied == Act::rename && !is_name && past.facts(*relies).ino == facts.ino
+        const bool of_same = !is_name && past.facts(*relies).ino == facts.ino, same = of_same && !is_about_names(past.line(*relies).act);
+        words.what = of_same && past.line(*relies).act == Act::rename
                          ? fmt::format("after a power cut {} can lack its data: {} was kept, {}, before it, was lost",
                                        told_name(past.facts(*relies).to_path), told(past, *relies), lost)
                      : same ? fmt::format("after a power cut {} can be there without {}, which came before it: no {} stands between the two",

@@ -58,12 +58,10 @@ inline constexpr OptionOf<std::uint32_t> free_sets{{.key = "coftl.free_sets",
                                                     .max = 1u << 24}};
 /// CO8: block sets for page tables that leave RAM before their set is full
 inline constexpr OptionOf<std::uint32_t> swap_sets{
-    {.key = "coftl.swap_sets",
-     .help = "Block sets for page tables that leave RAM before their page set is full, at least 2. 0: none.",
-     .max = 1u << 16}};
+    {.key = "coftl.swap_sets", .help = "Block sets for page tables that leave RAM early, at least 2. 0: none.", .max = 1u << 16}};
 /// CO9: the versions of the virtual block table and the free list
 inline constexpr OptionOf<bool> mirrored_log{
-    {.key = "coftl.mirrored_log", .help = "1: coftl writes its log twice, on different planes, against damaged pages. 0: once.", .max = 1}};
+    {.key = "coftl.mirrored_log", .help = "1: coftl writes its log twice, on two planes. 0: once.", .max = 1}};
 /// CO11
 inline constexpr OptionOf<std::uint32_t> wear_period{
     {.key = "coftl.wear_period",

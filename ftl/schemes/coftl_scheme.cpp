@@ -125,8 +125,7 @@ std::expected<FtlPlan, std::string> plan_coftl(const SsdConfig& config, const Ge
     const auto asked = static_cast<std::uint32_t>((std::uint64_t{sets} * f.reserved_permille + 999) / 1000);
     const std::uint32_t spare_sets = std::max(asked, least);
     if (spare_sets > asked)
-        plan.warnings.push_back(
-            fmt::format("{} block sets are spare, not the {} of ftl.reserved_permille: merges need them. Not an error", spare_sets, asked));
+        plan.warnings.push_back(fmt::format("{} block sets are spare, not {}: merges need them. Not an error", spare_sets, asked));
     plan.spare_blocks = spare_sets * f.striping;
     plan.effective_spare_blocks = (spare_sets - free_sets_of(config, spare_sets)) * f.striping;
     plan.meta_blocks = static_cast<std::uint32_t>(aside.size()) + f.options[coftl_option::swap_sets] * f.striping;

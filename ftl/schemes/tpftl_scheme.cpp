@@ -11,10 +11,8 @@ constexpr OptionOf<std::uint32_t> entry_bytes{
      .initial = 6,
      .min = 4,
      .max = 64}};
-constexpr OptionOf<std::uint32_t> node_bytes{{.key = "tpftl.node_bytes",
-                                              .help = "DRAM charged for a translation page with cached entries, in bytes. Larger: fewer entries fit.",
-                                              .initial = 12,
-                                              .max = 64}};
+constexpr OptionOf<std::uint32_t> node_bytes{
+    {.key = "tpftl.node_bytes", .help = "DRAM charged for a translation page with cached entries, in bytes.", .initial = 12, .max = 64}};
 constexpr OptionOf<bool> request_prefetch{{.key = "tpftl.request_prefetch",
                                            .help = "1: a read that misses the mapping cache brings the entries of its whole request. 0: one entry.",
                                            .phase = OptionPhase::mount,
@@ -27,11 +25,10 @@ constexpr OptionOf<bool> selective_prefetch{
      .initial = 1,
      .max = 1}};
 
-constexpr OptionOf<bool> fetch_on_write_miss{
-    {.key = "tpftl.fetch_on_write_miss",
-     .help = "1: a write that misses the mapping cache reads its translation page first. 0: it makes a dirty entry.",
-     .phase = OptionPhase::mount,
-     .max = 1}};
+constexpr OptionOf<bool> fetch_on_write_miss{{.key = "tpftl.fetch_on_write_miss",
+                                              .help = "1: a write miss reads its translation page. 0: it does not.",
+                                              .phase = OptionPhase::mount,
+                                              .max = 1}};
 
 constexpr DemandKind tpftl_kind{"tpftl", &entry_bytes, &node_bytes, &fetch_on_write_miss};
 constexpr std::array<const Option*, 7> tpftl_options{&page_option::checkpoint_blocks,

@@ -22,8 +22,7 @@ std::string failure_text(const std::exception& error) {
                                                                                        : "look whether the place is there and yours");
     if (const auto* broken = dynamic_cast<const ContractViolation*>(&error))
         return fmt::format(
-            "an internal check failed: {}. This is a defect of flashlab: please report it with the command. 'flashlab fsck DIR' tells whether the "
-            "images are damaged",
+            "an internal check failed: {}. Please report it with the command; 'flashlab fsck DIR' tells whether the images are damaged",
             broken->what());
     return fmt::format("an unexpected error: {}. This is a defect of flashlab: please report it with the command", error.what());
 }

@@ -73,11 +73,11 @@ std::expected<void, std::string> fit_geometry(SsdConfig& config, std::uint64_t s
                                                                                                 : nullptr;
         if (give_up != nullptr && config.ftl.groups > dies_of(g) / *give_up * (*give_up - 1)) give_up = nullptr;
         if (!small || give_up == nullptr) {
-            if (!blocks)
-                return std::unexpected(dies_of(g) == before || !blocks.error().contains("channel")
-                                           ? blocks.error()
-                                           : fmt::format("{} (a drive of {} gets {} of {} dies; --set nand.channels=N keeps more)", blocks.error(),
-                                                         format_size(size), dies_of(g), before));
+            const bool has_few = dies_of(g) != before && !blocks && blocks.error().contains("channel");
+            if (has_few)
+                return std::unexpected(fmt::format("{} (a drive of {} has {} of {} dies; --set nand.channels=N keeps more)", blocks.error(),
+                                                   format_size(size), dies_of(g), before));
+            if (!blocks) return std::unexpected(blocks.error());
             if (!gives_up && *blocks != g.blocks_per_plane)
                 return std::unexpected(fmt::format(
                     "nand.blocks_per_plane = {} and a size of {}, which takes {} of them, contradict each other: leave one of the two out",

@@ -19,10 +19,8 @@ constexpr std::size_t piece_bytes = std::size_t{1} << 20;
 constexpr const char* interrupted = "interrupted";
 
 std::unexpected<std::string> refusal(const std::string& path, const FsError& error) {
-    return std::unexpected(fmt::format("{}: {}", path,
-                                       error.error_number == EIO
-                                           ? "its data are lost, more bit errors than can be corrected; list all damage with: flashlab fsck --data"
-                                           : std::strerror(error.error_number)));
+    return std::unexpected(fmt::format(
+        "{}: {}", path, error.error_number == EIO ? "its data are lost; flashlab fsck --data lists all damage" : std::strerror(error.error_number)));
 }
 
 FsCall looking_at(SimTime now) { return {.now = now, .wall = {}, .access_times = AccessTimes::kept}; }

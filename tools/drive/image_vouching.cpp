@@ -21,15 +21,14 @@ bool find_unpaired(const ImagePageStore& nand, const ImagePramStore& pram, std::
     if (!flash || !cells) return false;
     if (belong_together(*flash, *cells)) return true;
     const bool is_older = flash->number < cells->number;
-    damage.push_back(
-        {"images-apart",
-         is_older                        ? "nand.img"
-         : flash->number > cells->number ? "pram.img"
-                                         : "nand.img and pram.img",
-         flash->number == cells->number
-             ? std::string{"the two do not belong together: one was copied from another run of the device"}
-             : fmt::format("is older than the other image (generation {}, not {}): put back two images that were copied at the same time",
-                           std::min(flash->number, cells->number), std::max(flash->number, cells->number))});
+    damage.push_back({"images-apart",
+                      is_older                        ? "nand.img"
+                      : flash->number > cells->number ? "pram.img"
+                                                      : "nand.img and pram.img",
+                      flash->number == cells->number
+                          ? std::string{"the two do not belong together: one was copied from another run of the device"}
+                          : fmt::format("is older than the other image (generation {}, not {}): put back two that were copied together",
+                                        std::min(flash->number, cells->number), std::max(flash->number, cells->number))});
     return false;
 }
 
@@ -50,7 +49,7 @@ void judge_blocks(const NandEvidence& nand, const std::vector<ImageEvidence>& vo
     }
     if (older != 0)
         damage.push_back({"image-partly-older", fmt::format("nand.img block {}{}", first, older == 1 ? "" : fmt::format(" and {} more", older - 1)),
-                          fmt::format("this part was changed or replaced since the device was last {}: it comes from another copy of the image; {}",
+                          fmt::format("this part is of another copy of the image than when the device was last {}; {}",
                                       now.generation.is_exact ? "closed" : "opened", what_helps)});
 }
 
@@ -85,10 +84,9 @@ DeviceEvidence judge_images(const ImagePageStore& nand, const ImagePramStore& pr
         const std::size_t part = has_sound_cells ? find_older_part(parts, now.parts, now.generation.is_exact) : parts.size();
         judge_blocks(nand.evidence(), *vouched, now, damage);
         if (part != parts.size())
-            damage.push_back(
-                {"image-partly-older", fmt::format("pram.img part {} of {}", part + 1, parts.size()),
-                 fmt::format("this part was changed or replaced since the device was last {}: it comes from another copy of the image; {}",
-                             now.generation.is_exact ? "closed" : "opened", what_helps)});
+            damage.push_back({"image-partly-older", fmt::format("pram.img part {} of {}", part + 1, parts.size()),
+                              fmt::format("this part is of another copy of the image than when the device was last {}; {}",
+                                          now.generation.is_exact ? "closed" : "opened", what_helps)});
     }
     return now;
 }

@@ -19,7 +19,7 @@ public:
     [[nodiscard]] std::string page() const;
     /// The part of the page that shows one experiment.
     [[nodiscard]] static std::string section(const Experiment& experiment, const Reproduction& result);
-    /// Rows of its loads and free parameters. Experiments share most of them, so that the page has each once, with their names in a further cell.
+    /// Rows of its loads and free parameters; the page has each once, with the names of its experiments.
     [[nodiscard]] static std::vector<std::string> assumptions(const Reproduction& result);
 
 private:

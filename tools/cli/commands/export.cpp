@@ -47,8 +47,7 @@ int export_timeline(const ExportOptions& o, const std::string& log) {
     const auto to = o.to.empty() ? std::optional<std::int64_t>{} : parse_time(o.to);
     if (!from) return complain(fmt::format("export: --from {} is not a time: write it like 1.5s, 200ms or 30us", o.from), exit_usage);
     if (!o.to.empty() && !to) return complain(fmt::format("export: --to {} is not a time: write it like 1.5s, 200ms or 30us", o.to), exit_usage);
-    if (to && *to <= *from)
-        return complain(fmt::format("export: --to {1} does not come after --from {0}: nothing would be exported", o.from, o.to), exit_usage);
+    if (to && *to <= *from) return complain(fmt::format("export: --to {1} is not after --from {0}", o.from, o.to), exit_usage);
     auto file = AsideFile::make(o.perfetto, AsideFile::Existing::replaced, {log});
     if (!file) return complain("export: " + file.error());
     Progress progress{"rows read"};
