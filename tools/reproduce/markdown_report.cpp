@@ -35,7 +35,7 @@ std::string header(const std::vector<std::string>& cells) {
 }
 
 /// Its experiment names what shows why a claim fails.
-std::string claims_of(const Reproduction& result) {
+std::string claim_rows(const Reproduction& result) {
     std::string out;
     for (const ReproducedClaim& c : result.claims)
         out += row({c.holds ? "✓" : "**✗**", cell(c.text), fmt::format("{}{}", words_of(c.kind), c.is_of_the_paper() ? "" : ", ours"),
@@ -65,7 +65,7 @@ bool is_claim(std::string_view id, const ReproducedPoint* p) {
 }
 
 /// A row for each unit, with a line for each series. Numbers that a paper prints are claims, which say ours beside them.
-std::string points_of(const Experiment& experiment, const Reproduction& result) {
+std::string point_rows(const Experiment& experiment, const Reproduction& result) {
     std::string out;
     for (const PointsOfUnit& of : by_unit(result)) {
         if (std::ranges::all_of(of.points, [&](const ReproducedPoint* p) { return is_claim(experiment.id, p); })) continue;
@@ -94,8 +94,8 @@ std::string points_of(const Experiment& experiment, const Reproduction& result) 
 std::string MarkdownReport::section(const Experiment& experiment, const Reproduction& result) {
     ClaimTally own;
     own.add(experiment.id, result.claims);
-    return row({"", fmt::format("**{}: {}**", experiment.id, experiment.title), "", fmt::format("**{}**", own.text())}) + claims_of(result) +
-           points_of(experiment, result);
+    return row({"", fmt::format("**{}: {}**", experiment.id, experiment.title), "", fmt::format("**{}**", own.text())}) + claim_rows(result) +
+           point_rows(experiment, result);
 }
 
 std::vector<std::string> MarkdownReport::assumptions(const Reproduction& result) {
