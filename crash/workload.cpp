@@ -29,7 +29,8 @@ std::expected<WorkloadStep, std::string> parse_step(std::string_view whole) {
     WorkloadStep step;
     std::string_view text = whole;
     if (text.empty() || std::string_view{"wWpgtqrfiz"}.find(text.front()) == std::string_view::npos)
-        return std::unexpected(fmt::format("step '{}' begins with none of w W p g t q r f i z", whole));
+        return std::unexpected(
+            fmt::format("step '{}' is unknown; steps are w3 and w0x4 (write), W3 (FUA), p5x3, g3 (read), t3 (trim), q5x3, r7x20, f, i, z", whole));
     step.kind = static_cast<Kind>(text.front());
     text.remove_prefix(1);
     if (has_place(step.kind)) {
@@ -50,7 +51,7 @@ std::expected<WorkloadStep, std::string> parse_step(std::string_view whole) {
         if (!gap) return std::unexpected(gap.error());
         step.gap_ns = *gap;
     }
-    if (!text.empty()) return std::unexpected(fmt::format("step '{}' goes on with '{}', which means nothing", whole, text));
+    if (!text.empty()) return std::unexpected(fmt::format("step '{}' has '{}' behind it; steps are as w3 or w0x4", whole, text));
     return step;
 }
 

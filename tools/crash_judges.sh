@@ -18,15 +18,15 @@ awk '
         if (line ~ /^".*"$/) { line = substr(line, 2, length(line) - 2); gsub(/""/, "\"", line) }
         gsub(/\|/, "\\|", line)
         n++
-        name[n] = field[1]; level[n] = field[2]; judge[n] = field[3]; what[n] = line
         named[field[3]]++
         others[n] = ""
         seers = split(field[4], by, " ")
         for (i = 1; i <= seers; i++) {
             sees[by[i]]++
-            if (seers == 1) { alone[by[i]]++; if (!(by[i] in first)) first[by[i]] = field[1] }
+            if (seers == 1) alone[by[i]]++
             if (by[i] != field[3]) others[n] = others[n] (others[n] == "" ? "" : ", ") by[i]
         }
+        defects[field[3]] = defects[field[3]] (defects[field[3]] == "" ? "" : "<br>") "`" field[1] "`: " line " (" field[2] (others[n] == "" ? "" : "; " others[n]) ")"
         if (!(field[3] in order)) { order[field[3]] = ++judges; at_place[judges] = field[3] }
     }
     END {
@@ -36,16 +36,12 @@ awk '
         print "that is named for it. Who else sees a defect was found by leaving out the judge that reported it, and looking again."
         print "[crash/DESIGN.md](../crash/DESIGN.md) says what the judges are."
         print ""
-        print "| judge | named for | sees | alone | for example |"
+        print "| judge | named for | sees | alone | the defects that it is named for (level; who else sees it) |"
         print "|---|---|---|---|---|"
-        for (j = 1; j <= judges; j++) { k = at_place[j]; printf "| %s | %d | %d | %d | %s |\n", k, named[k], sees[k], alone[k], (k in first) ? first[k] : "" }
+        for (j = 1; j <= judges; j++) { k = at_place[j]; printf "| %s | %d | %d | %d | %s |\n", k, named[k], sees[k], alone[k], defects[k] }
         print ""
         print "`looks_erased` reports nothing itself: it lets pages that a cut left look erased (T5). What comes of that `writing_on`"
         print "reports. A test leaves it out, and demands that `trusts_blank_pages` stays unseen then."
-        print ""
-        print "| defect | what it does | level | judge | also seen by |"
-        print "|---|---|---|---|---|"
-        for (i = 1; i <= n; i++) printf "| %s | %s | %s | %s | %s |\n", name[i], what[i], level[i], judge[i], others[i]
     }' "$work/defects" > "$work/page"
 cat "$work/page"
 [ "${2-}" = --check ] || exit 0

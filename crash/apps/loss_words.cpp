@@ -70,7 +70,7 @@ LossWords nothing_lost(const Past& past, const LeftState& state) {
     words.what = fmt::format("nothing was lost: the cut came between {} and {}, and all calls before it are there; what they do together is not "
                              "done at once",
                              before, after);
-    words.missing_call = "none: write the new content to a file of another name, fsync it, rename it over the old one, fsync the directory";
+    words.missing_call = "write the new content to a file of another name, fsync it, rename it over the old one, fsync the directory";
     words.cause = fmt::format("between {} and {}", cut == 0 ? "" : past.kind(cut - 1), cut < past.size() ? past.kind(cut) : "end");
     return words;
 }
@@ -98,10 +98,13 @@ LossWords tell_losses(const Past& past, const Persistence& model, const LeftStat
             fmt::format("{} was promised at line {}, but {} was lost: no {} between the two", past.told(*relies).substr(8), *relies + 1, lost, call);
         words.cause = "promise";
     } else if (relies) {
-        const bool same = !is_name && past.facts(*relies).ino == facts.ino && !is_about_names(past.line(*relies).act);
-        words.what = same ? fmt::format("{} was kept, {} before it was not: no {} stands between the two", told(past, *relies), lost, call)
-                          : fmt::format("{} was kept, {} was not: no {} before {}, line {} of the trace", told(past, *relies), lost, call,
-                                        past.told(*relies), *relies + 1);
+        const bool of_same = !is_name && past.facts(*relies).ino == facts.ino, same = of_same && !is_about_names(past.line(*relies).act);
+        words.what = of_same && past.line(*relies).act == Act::rename
+                         ? fmt::format("after a power cut {} can lack its data: {} was kept, {}, before it, was lost",
+                                       told_name(past.facts(*relies).to_path), told(past, *relies), lost)
+                     : same ? fmt::format("after a power cut {} can be there without {}, which came before it: no {} stands between the two",
+                                          told(past, *relies), lost, call)
+                            : fmt::format("after a power cut {} can be there without {}: no {} came before it", told(past, *relies), lost, call);
         words.cause = past.kind(*relies);
     } else {
         words.what = fmt::format("{} was lost{}: it is not done at once, and nothing but a sync would have kept it", lost,

@@ -13,12 +13,13 @@ namespace flashlab {
 
 namespace {
 
-constexpr OptionOf<std::uint32_t> host_streams{{.key = "ftl.host_streams",
-                                                .help = "Streams of the host that have superblocks of their own, stream 0 among them.",
-                                                .initial = 4,
-                                                .min = 2,
-                                                .max = 250,
-                                                .behind = "ftl.separation"}};
+constexpr OptionOf<std::uint32_t> host_streams{
+    {.key = "ftl.host_streams",
+     .help = "Streams of the host with superblocks of their own, stream 0 included. More: finer separation, more superblocks open.",
+     .initial = 4,
+     .min = 2,
+     .max = 250,
+     .behind = "ftl.separation"}};
 
 class HostSeparation final : public SeparationPolicy {
 public:

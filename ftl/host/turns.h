@@ -10,12 +10,13 @@ namespace flashlab {
 
 namespace arbiter_option {
 /// Of round-robin and weighted: as the Arbitration Burst of NVMe.
-inline constexpr OptionOf<std::uint32_t> burst{{.key = "host_link.burst",
-                                                .help = "Commands that are fetched from a queue before the next queue's turn.",
-                                                .phase = OptionPhase::mount,
-                                                .initial = 1,
-                                                .min = 1,
-                                                .max = 65535}};
+inline constexpr OptionOf<std::uint32_t> burst{
+    {.key = "host_link.burst",
+     .help = "Commands fetched from one queue before the next queue's turn. Larger: a queue can wait longer.",
+     .phase = OptionPhase::mount,
+     .initial = 1,
+     .min = 1,
+     .max = 65535}};
 } // namespace arbiter_option
 
 class Turns {

@@ -17,9 +17,9 @@ namespace {
 constexpr Option weight_option(std::string_view key, std::string_view help, std::uint64_t initial) {
     return {.key = key, .help = help, .phase = OptionPhase::mount, .initial = initial, .min = 1, .max = 256};
 }
-constexpr OptionOf<std::uint32_t> weight_of_high{weight_option("weighted.high", "Weight of queues of high priority.", 8)};
-constexpr OptionOf<std::uint32_t> weight_of_medium{weight_option("weighted.medium", "Weight of queues of medium priority.", 4)};
-constexpr OptionOf<std::uint32_t> weight_of_low{weight_option("weighted.low", "Weight of queues of low priority.", 1)};
+constexpr OptionOf<std::uint32_t> weight_of_high{weight_option("weighted.high", "Weight of high-priority queues. Larger: more commands.", 8)};
+constexpr OptionOf<std::uint32_t> weight_of_medium{weight_option("weighted.medium", "Weight of medium-priority queues. Larger: more commands.", 4)};
+constexpr OptionOf<std::uint32_t> weight_of_low{weight_option("weighted.low", "Weight of low-priority queues. Larger: more commands.", 1)};
 constexpr const Option* weighted_options[] = {&arbiter_option::burst, &weight_of_high, &weight_of_medium, &weight_of_low};
 
 constexpr std::size_t queue_classes = std::size(queue_priority_names);

@@ -36,35 +36,39 @@
 namespace flashlab {
 
 namespace coftl_option {
-inline constexpr OptionOf<std::uint64_t> cache_bytes{{.key = "coftl.cache_bytes",
-                                                      .help = "Data cache of coftl, in slots of a virtual page; 0: none.",
-                                                      .phase = OptionPhase::mount,
-                                                      .initial = 16u << 20,
-                                                      .max = std::uint64_t{1} << 40,
-                                                      .is_size = true}};
-inline constexpr OptionOf<std::uint32_t> cached_tables{{.key = "coftl.cached_tables",
-                                                        .help = "Virtual page tables of coftl that are kept in RAM.",
-                                                        .phase = OptionPhase::mount,
-                                                        .initial = 1024,
-                                                        .min = 1,
-                                                        .max = 1u << 24}};
-/// CO9: N, kept free and listed in a log version; 0 = min(256, half of the spare sets)
-inline constexpr OptionOf<std::uint32_t> free_sets{
-    {.key = "coftl.free_sets",
-     .help = "Block sets that coftl keeps free and lists in a log version; 0: 256, at most half the spare.",
+inline constexpr OptionOf<std::uint64_t> cache_bytes{
+    {.key = "coftl.cache_bytes",
+     .help = "Data cache of coftl in bytes, in slots of a virtual page. Larger: more overwrites never reach flash. 0: none.",
      .phase = OptionPhase::mount,
+     .initial = 16u << 20,
+     .max = std::uint64_t{1} << 40,
+     .is_size = true}};
+inline constexpr OptionOf<std::uint32_t> cached_tables{
+    {.key = "coftl.cached_tables",
+     .help = "Virtual page tables that coftl keeps in RAM. More: fewer are loaded and committed again.",
+     .phase = OptionPhase::mount,
+     .initial = 1024,
+     .min = 1,
      .max = 1u << 24}};
+/// CO9: N, kept free and listed in a log version; 0 = min(256, half of the spare sets)
+inline constexpr OptionOf<std::uint32_t> free_sets{{.key = "coftl.free_sets",
+                                                    .help = "Block sets that coftl keeps free and lists in a version of its log. More: fewer "
+                                                            "versions, a longer recovery. 0: 256, at most half the spare.",
+                                                    .phase = OptionPhase::mount,
+                                                    .max = 1u << 24}};
 /// CO8: block sets for page tables that leave RAM before their set is full
 inline constexpr OptionOf<std::uint32_t> swap_sets{
-    {.key = "coftl.swap_sets", .help = "Block sets of coftl for page tables that leave RAM early; 0: none, else at least 2.", .max = 1u << 16}};
+    {.key = "coftl.swap_sets", .help = "Block sets for page tables that leave RAM early, at least 2. 0: none.", .max = 1u << 16}};
 /// CO9: the versions of the virtual block table and the free list
-inline constexpr OptionOf<bool> mirrored_log{{.key = "coftl.mirrored_log", .help = "1: coftl writes its log twice, on other planes.", .max = 1}};
+inline constexpr OptionOf<bool> mirrored_log{
+    {.key = "coftl.mirrored_log", .help = "1: coftl writes its log twice, on two planes. 0: once.", .max = 1}};
 /// CO11
-inline constexpr OptionOf<std::uint32_t> wear_period{{.key = "coftl.wear_period",
-                                                      .help = "Erased block sets between two reclaims of one that nobody rewrites; 0: never.",
-                                                      .phase = OptionPhase::mount,
-                                                      .initial = 32,
-                                                      .max = 1u << 30}};
+inline constexpr OptionOf<std::uint32_t> wear_period{
+    {.key = "coftl.wear_period",
+     .help = "Erased block sets between two reclaims of a set that nobody rewrites. Smaller: more even wear, more copies. 0: never.",
+     .phase = OptionPhase::mount,
+     .initial = 32,
+     .max = 1u << 30}};
 } // namespace coftl_option
 
 struct CoftlConfig {

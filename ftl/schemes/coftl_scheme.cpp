@@ -115,15 +115,17 @@ std::expected<FtlPlan, std::string> plan_coftl(const SsdConfig& config, const Ge
     const std::uint32_t sets = all_sets - std::min(all_sets, f.options[coftl_option::swap_sets]);
     const std::uint32_t least = Coftl::least_spare_sets + 1;
     if (!logs.fit() || sets < 2 * least)
-        return std::unexpected(fmt::format("{} good blocks make {} sets of {} beside the {}: use more blocks or a smaller ftl.striping",
-                                           good_blocks(config, g), sets, f.striping, logs.mirror ? "log and its mirror" : "log"));
+        return std::unexpected(
+            fmt::format("the drive is too small: its {} good blocks make {} sets of {} beside the {}. Give a larger --size or a smaller ftl.striping",
+                        good_blocks(config, g), sets, f.striping, logs.mirror ? "log and its mirror" : "log"));
     if (sets > CoftlWord::max_sets) return std::unexpected(fmt::format("{} block sets: at most {}", sets, CoftlWord::max_sets));
     FtlPlan plan;
     plan.groups = g.planes() / f.striping;
     plan.logical_page_bytes = f.striping * g.page_bytes();
     const auto asked = static_cast<std::uint32_t>((std::uint64_t{sets} * f.reserved_permille + 999) / 1000);
     const std::uint32_t spare_sets = std::max(asked, least);
-    if (spare_sets > asked) plan.warnings.push_back(fmt::format("reserved block sets raised from {} to {}: merges need them", asked, spare_sets));
+    if (spare_sets > asked)
+        plan.warnings.push_back(fmt::format("{} block sets are spare, not {}: merges need them. Not an error", spare_sets, asked));
     plan.spare_blocks = spare_sets * f.striping;
     plan.effective_spare_blocks = (spare_sets - free_sets_of(config, spare_sets)) * f.striping;
     plan.meta_blocks = static_cast<std::uint32_t>(aside.size()) + f.options[coftl_option::swap_sets] * f.striping;

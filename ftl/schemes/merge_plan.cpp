@@ -60,12 +60,13 @@ std::expected<MergePlan, std::string> plan_merge(const MergeKind& kind, const Ss
     const std::uint32_t least = logs_asked + reserve + plan.meta_blocks;
     if (plan.meta_blocks == 0 || good < 2 * least)
         return std::unexpected(
-            fmt::format("{} good blocks leave no room beside {} log blocks, {} for merges and {} for the journal: use more blocks{}", good,
+            fmt::format("the drive is too small: of its {} good blocks the log takes {}, merges {} and the journal {}. Give a larger --size{}", good,
                         logs_asked, reserve, plan.meta_blocks, log_blocks > kind.least_logs ? ", or fewer ftl.log_blocks" : ""));
     plan.spare_blocks = std::max(asked, least);
     if (plan.spare_blocks > asked)
-        plan.warnings.push_back(fmt::format("reserved blocks raised from {} to {}: {} log blocks, {} for merges, {} for the journal", asked,
-                                            plan.spare_blocks, logs_asked, reserve, plan.meta_blocks));
+        plan.warnings.push_back(
+            fmt::format("{} blocks are spare, not the {} of ftl.reserved_permille: the log needs {}, merges {}, the journal {}. Not an error",
+                        plan.spare_blocks, asked, logs_asked, reserve, plan.meta_blocks));
     const std::uint32_t room = plan.spare_blocks - plan.meta_blocks - reserve;
     plan.effective_spare_blocks = room;
     if (log_blocks != 0) {

@@ -27,16 +27,17 @@ struct MergeKind {
 namespace merge_option {
 inline constexpr OptionOf<std::uint32_t> log_blocks{
     {.key = "ftl.log_blocks",
-     .help = "Log blocks of log_block, RW log blocks of fast, blocks being rewritten of block_map; 0: mkfs chooses.",
+     .help = "Log blocks of log_block, RW log blocks of fast, blocks being rewritten of block_map. More: fewer merges, less spare. 0: mkfs chooses.",
      .max = std::numeric_limits<std::uint32_t>::max(),
      .behind = "ftl.reserved_permille"}};
 /// MC4
-inline constexpr OptionOf<std::uint32_t> interleaving{{.key = "ftl.interleaving",
-                                                       .help = "Channels (striped ones) that neighbouring logical pages take in turn.",
-                                                       .initial = 1,
-                                                       .min = 1,
-                                                       .max = 256,
-                                                       .behind = "ftl.striping"}};
+inline constexpr OptionOf<std::uint32_t> interleaving{
+    {.key = "ftl.interleaving",
+     .help = "Channels (of nand.striping each) that consecutive logical pages take in turn. Larger: small consecutive requests run in parallel.",
+     .initial = 1,
+     .min = 1,
+     .max = 256,
+     .behind = "ftl.striping"}};
 } // namespace merge_option
 
 /// The keys and options of the block-mapping schemes.

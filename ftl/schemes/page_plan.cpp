@@ -60,11 +60,11 @@ void plan_spare(FtlPlan& plan, const PagePlanRequest& request, std::uint32_t str
     constexpr double worth_saying = 1.05;
     if (plan.expected_waf != 0 && plan.expected_waf <= worth_saying * plan.closed_form_waf) return;
     const std::string writes =
-        plan.expected_waf == 0 ? "more writes on the flash than can be foretold" : fmt::format("about {:.1f} writes on the flash", plan.expected_waf);
-    const std::string groups = plan.groups > 1 ? fmt::format(" for its {} groups of blocks", plan.groups) : "";
-    plan.warnings.push_back(fmt::format("this drive is small{}: when it is full, a random write will cost {} ({:.1f} with a larger --size, {}or more "
+        plan.expected_waf == 0 ? "more flash writes than can be computed" : fmt::format("about {:.1f} flash writes each", plan.expected_waf);
+    const std::string groups = plan.groups > 1 ? fmt::format(" for {} independent dies", plan.groups) : "";
+    plan.warnings.push_back(fmt::format("this drive is small{}: when full, random writes cost {} ({:.1f} each with {}a larger --size or more "
                                         "ftl.reserved_permille). Not an error",
-                                        groups, writes, plan.closed_form_waf, plan.groups > 1 ? "fewer channels " : ""));
+                                        groups, writes, plan.closed_form_waf, plan.groups > 1 ? "fewer channels, " : ""));
 }
 
 } // namespace
@@ -100,7 +100,8 @@ std::expected<FtlPlan, std::string> plan_pages(const SsdConfig& config, const Ge
         const MetaArea area = meta_area_of(config, g, plan, request.checkpoint_bytes);
         if (area.blocks.empty())
             return std::unexpected(
-                fmt::format("{} finds no room for its checkpoints: planes of {} blocks are too small", request.scheme, g.blocks_per_plane()));
+                fmt::format("{} needs blocks for its checkpoints, and planes of {} blocks have none to spare: give a larger --size or fewer channels",
+                            request.scheme, g.blocks_per_plane()));
         plan.meta_blocks = static_cast<std::uint32_t>(area.all().size());
     }
     const auto own = static_cast<std::uint32_t>((request.own_units + units.units_per_block() - 1) / units.units_per_block());
@@ -110,16 +111,17 @@ std::expected<FtlPlan, std::string> plan_pages(const SsdConfig& config, const Ge
     const std::uint32_t least = plan.groups * least_a_group + plan.meta_blocks + own;
     if (blocks < bad + least + plan.groups * least_a_group)
         return std::unexpected(fmt::format(
-            "{} blocks in {} groups leave no room beside {} reserved and {} bad ones: use fewer channels or groups, or "
-            "more blocks{}",
-            blocks, plan.groups, least, bad,
+            "the drive is too small for {} independent dies: of its {} blocks {} must be spare and {} are bad. Give a larger --size, or fewer "
+            "channels{}",
+            plan.groups, blocks, least, bad,
             streams == 1 ? "" : fmt::format("; ftl.separation {} holds {} superblocks open in each group, none holds one", f.separation, streams)));
     const auto asked = static_cast<std::uint32_t>(std::uint64_t{blocks - bad} * f.reserved_permille / 1000);
     plan.spare_blocks = std::max(asked, least);
     if (plan.spare_blocks > asked)
-        plan.warnings.push_back(fmt::format("reserved blocks raised from {} to {}: garbage collection needs {} in each of {} groups{}", asked,
-                                            plan.spare_blocks, least_a_group, plan.groups,
-                                            plan.meta_blocks + own == 0 ? "" : fmt::format(", checkpoints and maps {}", plan.meta_blocks + own)));
+        plan.warnings.push_back(fmt::format(
+            "{} blocks are spare, not the {} of ftl.reserved_permille: garbage collection needs {} on each independent die ({}){}. Not an error",
+            plan.spare_blocks, asked, least_a_group, plan.groups,
+            plan.meta_blocks + own == 0 ? "" : fmt::format(", checkpoints and maps {}", plan.meta_blocks + own)));
     plan.logical_pages = (blocks - bad - plan.spare_blocks) * units.units_per_block();
     plan_spare(plan, request, streams, units, blocks - bad, own);
     return plan;

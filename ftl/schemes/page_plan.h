@@ -17,26 +17,25 @@ namespace flashlab {
 
 namespace page_option {
 /// Of schemes with a page journal.
-inline constexpr OptionOf<std::uint32_t> checkpoint_blocks{
-    {.key = "ftl.checkpoint_blocks",
-     .help = "Schemes without PRAM: blocks opened between checkpoints; 0: as many as keep them at 1 %.",
-     .phase = OptionPhase::mount,
-     .max = 1u << 30,
-     .behind = "ftl.separation"}};
+inline constexpr OptionOf<std::uint32_t> checkpoint_blocks{{.key = "ftl.checkpoint_blocks",
+                                                            .help = "Blocks opened between two checkpoints of the map. Larger: fewer checkpoint "
+                                                                    "writes, a longer recovery. 0: so many that they are 1 % of the writes.",
+                                                            .phase = OptionPhase::mount,
+                                                            .max = 1u << 30,
+                                                            .behind = "ftl.separation"}};
 /// Of schemes whose blocks may have an SLC cache.
-inline constexpr OptionOf<std::uint32_t> slc_blocks{
-    {.key = "ftl.slc_blocks",
-     .help =
-         "Blocks of an SLC cache, spread over the planes: what the host writes goes there while there is room, and is folded into the other blocks "
-         "when the host pauses. nand.slc_page_program_ns says how fast they are. 0: none.",
-     .max = 1u << 24,
-     .behind = "ftl.separation"}};
-inline constexpr OptionOf<std::uint32_t> fold_after_us{{.key = "ftl.fold_after_us",
-                                                        .help = "The SLC cache is emptied once the host has written nothing for so long.",
-                                                        .phase = OptionPhase::mount,
-                                                        .initial = 50'000,
-                                                        .max = 1u << 30,
-                                                        .behind = "ftl.slc_blocks"}};
+inline constexpr OptionOf<std::uint32_t> slc_blocks{{.key = "ftl.slc_blocks",
+                                                     .help = "Blocks of an SLC write cache, spread over the planes; folded into the others when the "
+                                                             "host pauses. More: longer fast bursts (nand.slc_page_program_ns). 0: none.",
+                                                     .max = 1u << 24,
+                                                     .behind = "ftl.separation"}};
+inline constexpr OptionOf<std::uint32_t> fold_after_us{
+    {.key = "ftl.fold_after_us",
+     .help = "Microseconds without a host write until the SLC cache is folded into the other blocks.",
+     .phase = OptionPhase::mount,
+     .initial = 50'000,
+     .max = 1u << 30,
+     .behind = "ftl.slc_blocks"}};
 } // namespace page_option
 
 struct PagePlanRequest {

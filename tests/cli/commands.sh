@@ -75,7 +75,7 @@ code 1 reproduce mc-fig13 --quick --html "$work/no/such/folder.html" # told befo
 "$FLASHLAB" reproduce mc-fig13 mc-fig16 --quick --html "$work/page.html" > /dev/null
 grep -q 'mc-fig13' "$work/page.html" && grep -q 'mc-fig16' "$work/page.html" && grep -q '</html>' "$work/page.html" || wrong "reproduce --html"
 "$FLASHLAB" reproduce mc-fig13 mc-fig16 --quick --markdown "$work/page.md" | grep '^all 2 experiments: results of the papers: ' > /dev/null || wrong "the headline of reproduce"
-grep -q '^## mc-fig16' "$work/page.md" && grep -q 'What the papers\|results of the papers' "$work/page.md" || wrong "reproduce --markdown"
+grep -q '^|  | \*\*mc-fig16: ' "$work/page.md" && grep -q 'What the papers\|results of the papers' "$work/page.md" || wrong "reproduce --markdown"
 code 1 reproduce mc-fig13 --quick --markdown "$work/no/such/folder.md"
 code 2 reproduce mc-fig99
 code 2 reproduce beyond-ftls --traces /no/such/folder

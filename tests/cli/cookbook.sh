@@ -19,8 +19,9 @@ while read -r program arguments; do
     # shellcheck disable=SC2086 # words
     "$FLASHLAB" $arguments > out 2>&1 || wrong "flashlab $arguments: $(tail -n 1 out)"
 done < runs
-# N.sql and N.text of each question.
-awk '/^```sql$/ { n++; file = n ".sql"; printf "" > file; next } /^```text$/ { file = n ".text"; printf "" > file; next } /^```$/ { file = ""; next } file { print > file }' "$page"
+# N.sql and N.text of each question: an empty line is between the two.
+awk '/^```sql$/ { n++; file = n ".sql"; printf "" > file; next } /^```$/ { file = ""; next } file && /^$/ { file = n ".text"; printf "" > file; next }
+    file { print > file }' "$page"
 questions=$(find . -name '*.sql' | wc -l)
 [[ $questions -ge 25 ]] || wrong "the page has $questions questions"
 for ((n = 1; n <= questions; n++)); do
@@ -30,7 +31,8 @@ for ((n = 1; n <= questions; n++)); do
     [[ ${2-} == --rewrite ]] || diff $n.text $n.answer > difference || wrong "question $n: $(cat $n.sql): the page is < and the answer >: $(cat difference)"
 done
 if [[ ${2-} == --rewrite ]]; then
-    awk '/^```text$/ { print; n++; while ((getline line < (n ".answer")) > 0) print line; skip = 1; next } /^```$/ { skip = 0 } !skip' "$page" > new
+    awk '/^```sql$/ { n++; inside = 1 } /^```$/ { inside = skip = 0 } !skip
+        inside && /^$/ { while ((getline line < (n ".answer")) > 0) print line; inside = 0; skip = 1 }' "$page" > new
     cp new "$page"
 fi
 [[ $failures -eq 0 ]] || exit 1

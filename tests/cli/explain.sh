@@ -89,22 +89,18 @@ for words in "" "w" "x3" "z" "c7" "--ftl nonsense w1" "w0 --trace $work/own.spc"
 done
 "$FLASHLAB" explain --trace "$work/long.spc" --format spc --limit 200 --brief > /dev/null || wrong "the first 200 requests of a trace"
 
-# The exercises: a line "    flashlab explain ..." is followed by "Answer: KEY VALUE, KEY VALUE", each a total of the story.
+# The exercises: rows "| N. question | `flashlab explain ...` | KEY VALUE, KEY VALUE |", each value a total of the story.
 exercises=0
-command=
-while IFS= read -r line; do
-    case $line in
-        '    flashlab explain '*) command=${line#    flashlab } ;;
-        'Answer: '*)
-            exercises=$((exercises + 1))
-            # shellcheck disable=SC2086 # words
-            "$FLASHLAB" $command --json > "$work/story" || wrong "$command"
-            while read -r key value; do
-                got=$(ask story "story ->> '$.totals.$key'")
-                [[ $got == "$value" ]] || wrong "docs/teaching.md: $command: $key is $got, not $value"
-            done < <(sed -E 's/^Answer: //; s/[.`]//g; s/, /\n/g' <<< "$line")
-            ;;
-    esac
+while IFS='|' read -r _ number command answer _; do
+    [[ $number =~ ^\ [0-9]+\. && $command == *'`flashlab explain '* ]] || continue
+    exercises=$((exercises + 1))
+    command=$(sed -E 's/^ `flashlab //; s/` $//' <<< "$command")
+    # shellcheck disable=SC2086 # words
+    "$FLASHLAB" $command --json > "$work/story" || wrong "$command"
+    while read -r key value; do
+        got=$(ask story "story ->> '$.totals.$key'")
+        [[ $got == "$value" ]] || wrong "docs/teaching.md: $command: $key is $got, not $value"
+    done < <(sed -E 's/[.`]//g; s/^ //; s/ $//; s/, /\n/g' <<< "$answer")
 done < "$FLASHLAB_TREE/docs/teaching.md"
 [[ $exercises -ge 8 ]] || wrong "docs/teaching.md has $exercises exercises"
 [[ $failures -eq 0 ]] && echo "ok: explain, $exercises exercises"

@@ -45,8 +45,8 @@ int main(int, char** argv) {
     std::ostringstream text;
     text << std::ifstream{argv[2]}.rdbuf();
     const auto page = event_log_page(text.str());
-    check(page.has_value() && page->find("### block_retired\n\nLevel summary: a block that left service. Beyond `--log-keep`") != std::string::npos &&
-              page->find("| `cause` |  | what was tried when it failed; names in `cause_name` |") != std::string::npos,
+    check(page.has_value() && page->find("| `block_retired` | Level summary: a block that left service. Beyond `--log-keep`") != std::string::npos &&
+              page->find("<br>`cause`: what was tried when it failed; names in `cause_name` |") != std::string::npos,
           "the page has the table");
     return failures == 0 ? 0 : 1;
 }

@@ -249,7 +249,7 @@ TEST_CASE("block mapping refuses what it cannot do, says why, and warns of what 
     CHECK(says(plan([](SsdConfig& c) { c.ftl.mapping_unit_pages = 2; }), "mapping_unit_pages"));
     CHECK(says(plan([](SsdConfig& c) { c.ftl.striping = 2; }), "striping"));
     CHECK(says(plan([](SsdConfig& c) { c.ftl.groups = 2; }), "groups"));
-    CHECK(says(plan([](SsdConfig& c) { c.nand.geometry.blocks_per_plane = 4; }), "use more blocks"));
+    CHECK(says(plan([](SsdConfig& c) { c.nand.geometry.blocks_per_plane = 4; }), "larger --size"));
     CHECK(says(plan([](SsdConfig& c) { c.ftl.options.set(merge_option::log_blocks, 500); }), "fewer ftl.log_blocks"));
     const auto fits = plan([](SsdConfig&) {});
     REQUIRE(fits.has_value());

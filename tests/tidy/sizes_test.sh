@@ -19,4 +19,12 @@ red "more than one line"
 sed -i '$d' CHANGELOG.md
 echo '- one more' >> CHANGELOG.md
 red "more than 60 entries"
+sed -i '$d' CHANGELOG.md
+mkdir docs docs/campaign
+yes line | head -n 7000 > docs/campaign/report.md
+sh "$here/sizes.sh" . > out
+yes line | head -n 6490 > docs/page.md
+sh "$here/sizes.sh" . > out
+echo line >> docs/page.md
+red "more than 6550 lines"
 echo ok

@@ -21,10 +21,10 @@ std::string failure_text(const std::exception& error) {
                            : host->code() == std::errc::resource_unavailable_try_again ? "the limit of processes (ulimit -u) or memory is reached"
                                                                                        : "look whether the place is there and yours");
     if (const auto* broken = dynamic_cast<const ContractViolation*>(&error))
-        return fmt::format("something that always holds did not: {}; 'flashlab fsck' tells whether the images are damaged; if they are not, please "
-                           "report it with the command that led here",
-                           broken->what());
-    return fmt::format("it ended unexpectedly: {}; please report it with the command that led here", error.what());
+        return fmt::format(
+            "an internal check failed: {}. Please report it with the command; 'flashlab fsck DIR' tells whether the images are damaged",
+            broken->what());
+    return fmt::format("an unexpected error: {}. This is a defect of flashlab: please report it with the command", error.what());
 }
 
 } // namespace flashlab

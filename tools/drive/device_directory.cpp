@@ -303,10 +303,10 @@ void DeviceDirectory::tell_unreadable(Ino ino, std::uint64_t offset, std::uint64
     const auto paths = is_told ? device_->fs().paths_of(ino, 1) : std::vector<std::string>{}; // paths_of() walks the whole tree
     log_->add_unreadable_file({.ino = ino, .offset = offset, .bytes = bytes, .path = paths.empty() ? std::string{} : paths.front()});
     if (!is_told) return;
-    complain_(fmt::format("{}, offset {}, {} bytes: the flash does not give these data back (uncorrectable), reading them is EIO; 'flashlab fsck "
-                          "--data {}' finds all such places{}",
+    complain_(fmt::format("{}, offset {}: {} bytes are lost: the flash has more bit errors there than can be corrected. Reads fail with EIO. "
+                          "List all such places with: flashlab fsck --data {}{}",
                           paths.empty() ? fmt::format("inode {}", ino.value()) : paths.front(), offset, bytes, directory_,
-                          unreadable_ == most_told ? "; no more of them are listed here" : ""));
+                          unreadable_ == most_told ? " (no more are listed here)" : ""));
 }
 
 void DeviceDirectory::tell_outcomes(const CutSummary& cut) {

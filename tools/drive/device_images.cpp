@@ -41,10 +41,10 @@ void find_damaged_lines(ImagePramStore& pram, const DeviceConfig& config, std::v
     for (const std::uint64_t at : pram.damaged_lines(most_listed))
         damage.push_back({"pram-damaged",
                           fmt::format("pram.img byte {} ({})", pram.header().cells_offset() + at, part_of_pram(config, pram.cells(), at)),
-                          fmt::format("these {} bytes are not what was written: the checksum does not hold", pram_line_bytes)});
+                          fmt::format("these {} bytes are damaged: their checksum is wrong", pram_line_bytes)});
     for (const std::uint64_t region : pram.damaged_wear(most_listed))
         damage.push_back({"pram-wear-damaged", fmt::format("pram.img wear counter {}", region),
-                          fmt::format("how often the words of this region of {} bytes were written is not known any more: its check does not hold",
+                          fmt::format("the wear counter of this region of {} bytes is lost: its checksum is wrong. Data are not affected",
                                       pram_wear_region_bytes)});
 }
 

@@ -62,6 +62,7 @@ std::expected<void, std::string> fit_geometry(SsdConfig& config, std::uint64_t s
     auto& g = config.nand.geometry;
     const auto is_free = [&](std::string_view key) { return std::ranges::find(asked, key) == asked.end(); };
     const bool gives_up = is_free("nand.blocks_per_plane");
+    const std::uint64_t before = dies_of(g);
     while (true) {
         const auto blocks = least_blocks(config, size);
         const bool small = !blocks || std::uint64_t{*blocks} * g.planes_per_die < blocks_of_a_good_group;
@@ -72,7 +73,11 @@ std::expected<void, std::string> fit_geometry(SsdConfig& config, std::uint64_t s
                                                                                                 : nullptr;
         if (give_up != nullptr && config.ftl.groups > dies_of(g) / *give_up * (*give_up - 1)) give_up = nullptr;
         if (!small || give_up == nullptr) {
-            if (!blocks) return std::unexpected(fmt::format("a size of {} cannot be made: {}", format_size(size), blocks.error()));
+            const bool has_few = dies_of(g) != before && !blocks && blocks.error().contains("channel");
+            if (has_few)
+                return std::unexpected(fmt::format("{} (a drive of {} has {} of {} dies; --set nand.channels=N keeps more)", blocks.error(),
+                                                   format_size(size), dies_of(g), before));
+            if (!blocks) return std::unexpected(blocks.error());
             if (!gives_up && *blocks != g.blocks_per_plane)
                 return std::unexpected(fmt::format(
                     "nand.blocks_per_plane = {} and a size of {}, which takes {} of them, contradict each other: leave one of the two out",
@@ -142,16 +147,18 @@ std::expected<void, std::string> check_dram(const SsdConfig& config) {
                         "which lies in PRAM; lower dram.size",
                         dram.size_bytes, dram.pram_buffer_bytes));
     if (dram.is_partitioned() && dram.write_buffer_bytes != 0)
-        return std::unexpected(fmt::format("dram.write_buffer_bytes = {} beside dram.partition = {}: leave it at 0, or say dram.partition=none",
-                                           dram.write_buffer_bytes, dram.partition));
+        return std::unexpected(fmt::format(
+            "dram.write_buffer_bytes = {}: with dram.size, dram.partition = {} chooses the buffer's size. Leave it out, or add dram.partition=none",
+            dram.write_buffer_bytes, dram.partition));
     if (dram.destages_ahead() && (dram.write_buffer_bytes == 0 || dram.is_partitioned()))
         return std::unexpected(
-            "dram.destage = ahead: only a write buffer of its own in DRAM is destaged ahead; set dram.write_buffer_bytes, without a "
-            "partition and without one in PRAM, or dram.destage=full");
+            "dram.destage = ahead: only a write buffer of a size of its own, in DRAM, is destaged ahead. Set dram.write_buffer_bytes "
+            "(and dram.partition=none), or leave dram.destage out");
     const std::uint64_t map_bytes = config.ftl.options[demand_option::mapping_cache_bytes];
     if (!dram.is_partitioned() && dram.size_bytes != 0 && dram.write_buffer_bytes + map_bytes > dram.size_bytes)
-        return std::unexpected(fmt::format("dram.write_buffer_bytes = {} and ftl.mapping_cache_bytes = {} do not fit in dram.size = {}",
-                                           dram.write_buffer_bytes, map_bytes, dram.size_bytes));
+        return std::unexpected(fmt::format(
+            "dram.write_buffer_bytes = {} and ftl.mapping_cache_bytes = {} do not fit in dram.size = {}: lower one of them, or raise dram.size",
+            dram.write_buffer_bytes, map_bytes, dram.size_bytes));
     return {};
 }
 

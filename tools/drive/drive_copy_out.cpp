@@ -67,7 +67,7 @@ std::expected<std::uint64_t, std::string> copy_out(DriveFiles& drive, const Driv
         if (!entries) return std::unexpected(entries.error());
         for (const DriveEntry& inner : *entries) {
             const std::string name = path + (path.ends_with('/') ? "" : "/") + inner.name;
-            if (!is_plain(inner.name)) return std::unexpected(fmt::format("{}: the name is none that a host can have", name));
+            if (!is_plain(inner.name)) return std::unexpected(fmt::format("{}: not copied, since the host allows no such name", name));
             const auto more = copy_out(drive, inner, name, to + "/" + inner.name, complain);
             if (!more) return more;
             made += *more;

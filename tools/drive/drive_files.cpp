@@ -20,7 +20,7 @@ constexpr const char* interrupted = "interrupted";
 
 std::unexpected<std::string> refusal(const std::string& path, const FsError& error) {
     return std::unexpected(fmt::format(
-        "{}: {}", path, error.error_number == EIO ? "the flash does not give it back; see flashlab fsck --data" : std::strerror(error.error_number)));
+        "{}: {}", path, error.error_number == EIO ? "its data are lost; flashlab fsck --data lists all damage" : std::strerror(error.error_number)));
 }
 
 FsCall looking_at(SimTime now) { return {.now = now, .wall = {}, .access_times = AccessTimes::kept}; }

@@ -26,8 +26,8 @@ bool find_unpaired(const ImagePageStore& nand, const ImagePramStore& pram, std::
                       : flash->number > cells->number ? "pram.img"
                                                       : "nand.img and pram.img",
                       flash->number == cells->number
-                          ? std::string{"the two have different pasts: one is a copy from another device's life"}
-                          : fmt::format("is older than its sister (generation {} against {}): put the two back that were copied together",
+                          ? std::string{"the two do not belong together: one was copied from another run of the device"}
+                          : fmt::format("is older than the other image (generation {}, not {}): put back two that were copied together",
                                         std::min(flash->number, cells->number), std::max(flash->number, cells->number))});
     return false;
 }
@@ -49,7 +49,7 @@ void judge_blocks(const NandEvidence& nand, const std::vector<ImageEvidence>& vo
     }
     if (older != 0)
         damage.push_back({"image-partly-older", fmt::format("nand.img block {}{}", first, older == 1 ? "" : fmt::format(" and {} more", older - 1)),
-                          fmt::format("not as it was when the device was last {}: this part of the image comes from another time; {}",
+                          fmt::format("this part is of another copy of the image than when the device was last {}; {}",
                                       now.generation.is_exact ? "closed" : "opened", what_helps)});
 }
 
@@ -77,15 +77,15 @@ DeviceEvidence judge_images(const ImagePageStore& nand, const ImagePramStore& pr
         damage.push_back({"evidence-damaged", vouched ? "pram.img" : "nand.img",
                           "its evidence, by which parts of older copies are told, is not what was written: a checksum does not hold"});
     } else if ((DeviceEvidence{*vouched, parts, {}}.root()) != now.generation.root) {
-        damage.push_back(
-            {"image-partly-older", "nand.img or pram.img, evidence", fmt::format("it comes from another time than the generation; {}", what_helps)});
+        damage.push_back({"image-partly-older", "nand.img or pram.img, evidence",
+                          fmt::format("it comes from another copy of the image than the rest; {}", what_helps)});
     } else {
         const bool has_sound_cells = std::ranges::none_of(damage, [](const ImageDamage& one) { return one.where.starts_with("pram.img"); });
         const std::size_t part = has_sound_cells ? find_older_part(parts, now.parts, now.generation.is_exact) : parts.size();
         judge_blocks(nand.evidence(), *vouched, now, damage);
         if (part != parts.size())
             damage.push_back({"image-partly-older", fmt::format("pram.img part {} of {}", part + 1, parts.size()),
-                              fmt::format("not as it was when the device was last {}: this part of the image comes from another time; {}",
+                              fmt::format("this part is of another copy of the image than when the device was last {}; {}",
                                           now.generation.is_exact ? "closed" : "opened", what_helps)});
     }
     return now;

@@ -84,7 +84,7 @@ void Narrator::tell_program(const NandOpEvent& event) {
             continue;
         }
         const std::string what = name_of_page(event.page_kind, Lpn{number});
-        const std::string old = before ? fmt::format("; the copy in {} is stale now", place_of(*before)) : "";
+        const std::string old = before ? fmt::format("; {} is stale now", place_of(*before)) : "";
         if (is_copy(event.origin.cause))
             lines_.push_back(fmt::format("{} copies {} {} to {}", because(event.origin.cause), what,
                                          before ? "from " + place_of(*before) : std::string{}, place_of(place)));
@@ -145,8 +145,8 @@ void Narrator::tell_merges(CrashDevice& device) {
         if (after > before) total += after - before;
     };
     tell("switch_merges", totals_.merges_switch, "switch merge: the log block becomes the data block, nothing is copied");
-    tell("partial_merges", totals_.merges_partial, "partial merge: the rest is copied into the log block, which becomes the data block");
-    tell("full_merges", totals_.merges_full, "full merge: the newest pages of data and log blocks are gathered into a fresh block");
+    tell("partial_merges", totals_.merges_partial, "partial merge: the rest is copied into the log block, now the data block");
+    tell("full_merges", totals_.merges_full, "full merge: the newest pages of data and log blocks go to a fresh block");
     counted_ = now;
 }
 

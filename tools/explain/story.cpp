@@ -149,11 +149,10 @@ private:
         was_cut_ = true;
         const auto report = device_->cut(at, nand, pram);
         if (!report) return std::unexpected(report.error());
-        narrator_.finish(
-            "the power fails in the midst of the step before",
-            {fmt::format("{} flash operations had not begun, {} programs and {} erases were under way and are torn; what was only in DRAM is gone",
-                         report->nand.undone, report->nand.torn_programs, report->nand.torn_erases)},
-            story.frames.back().blocks, story.frames);
+        narrator_.finish("the power fails in the midst of the step before",
+                         {fmt::format("{} flash operations had not begun; {} programs and {} erases are torn; DRAM is lost", report->nand.undone,
+                                      report->nand.torn_programs, report->nand.torn_erases)},
+                         story.frames.back().blocks, story.frames);
         narrator_.listen_to_recovery();
         now_ = std::max(now_, at) + Duration{1'000'000};
         begun_ = now_;
@@ -198,7 +197,8 @@ std::expected<Story, std::string> tell_story(const std::string& script, const St
                                                         : fmt::format("w0x{}.r1x{}", story.units, most_steps);
     for (const std::string& word : words_of(all)) {
         if (has_end && stage.is_over(story)) break;
-        if (auto taken = stage.take(word, story); !taken) return std::unexpected(fmt::format("step '{}': {}", word, taken.error()));
+        if (auto taken = stage.take(word, story); !taken)
+            return std::unexpected(taken.error().starts_with("step ") ? taken.error() : fmt::format("step '{}': {}", word, taken.error()));
         if (story.frames.size() > most_steps) return std::unexpected(fmt::format("a story has {} steps at most", most_steps));
     }
     if (has_end && !stage.is_over(story))

@@ -29,7 +29,7 @@ h1{font-size:1.3rem}nav{display:flex;gap:.5rem;align-items:center;flex-wrap:wrap
 .newest{background:var(--newest);color:#fff}.stale{background:var(--stale);text-decoration:line-through}.own{background:var(--own);color:#fff}.damaged{background:var(--damaged);color:#fff}
 .page.changed{outline:2px solid var(--changed)}.wear{height:.35rem;background:var(--changed);border-radius:.2rem;margin-top:.3rem}
 table{border-collapse:collapse}td{padding:.1rem .8rem .1rem 0}td+td{text-align:right;font-variant-numeric:tabular-nums}
-@media print{nav{display:none}}
+@media print{nav{display:none}.page,.wear{print-color-adjust:exact;-webkit-print-color-adjust:exact}.block{break-inside:avoid}}
 </style></head><body>
 <h1 id="name"></h1>
 <nav aria-label="steps"><button id="first">First</button><button id="back">Back</button><button id="step">Step</button><button id="play">Play</button>

@@ -110,8 +110,8 @@ std::expected<MountEnd, std::string> MountSession::serve(const std::function<voi
     if (end == MountEnd::broken) {
         opened_->abandon();
         return std::unexpected(
-            fmt::format("{}: after an internal error nothing more was written, unsynced data are lost; look at it with: flashlab fsck {}", directory_,
-                        directory_));
+            fmt::format("{}: the mount stopped at an internal error. Data that were not synced are lost. Check the rest with: flashlab fsck {}",
+                        directory_, directory_));
     }
     const auto closed = end == MountEnd::power_cut && persistence_ ? close_after_cut(now, latency) : opened_->close(now, latency);
     if (end == MountEnd::power_cut) mount_->refuse_the_rest();
@@ -130,8 +130,8 @@ std::expected<void, std::string> MountSession::close_after_cut(SimTime now, cons
     if (!closed) return closed;
     const auto settled = held ? persistence_->settle(directory_, reopen_, seed) : held;
     if (!settled)
-        complain_(
-            fmt::format("{}: the cut left what the drive's own file system leaves, not what -o persistence says: {}", directory_, settled.error()));
+        complain_(fmt::format("{}: -o persistence had no effect on this cut: {}. The files are as FlashLab's own file system leaves them", directory_,
+                              settled.error()));
     persistence_.reset(); // others may have the device
     return {};
 }

@@ -34,85 +34,87 @@ std::string header(const std::vector<std::string>& cells) {
     return out + "\n";
 }
 
-std::string claims_of(const Experiment& experiment, const Reproduction& result) {
-    std::string out = header({"", "claim [bound]", "kind", "ours"});
+/// Its experiment names what shows why a claim fails.
+std::string claim_rows(const Reproduction& result) {
+    std::string out;
     for (const ReproducedClaim& c : result.claims)
-        out += row({c.holds ? "✓" : "**✗**", cell(c.text), fmt::format("{}{}", words_of(c.kind), c.is_of_the_paper() ? "" : ", ours"), cell(c.ours)});
-    ClaimTally tally;
-    tally.add(experiment.id, result.claims);
-    return fmt::format("{}\n{}.\n\n", out, tally.text());
+        out += row({c.holds ? "✓" : "**✗**", cell(c.text), fmt::format("{}{}", words_of(c.kind), c.is_of_the_paper() ? "" : ", ours"),
+                    cell(c.ours) + (c.holds ? "" : "<br>why: " + cell(c.cause))});
+    return out;
 }
 
-std::string series_as_row(const std::vector<const ReproducedPoint*>& points, const std::string& x_label) {
-    std::string values;
-    for (const ReproducedPoint* p : points)
-        values += fmt::format("{}{}: {}", values.empty() ? "" : ", ", x_as_text(p->x, x_label), number_as_text(p->ours));
-    return values;
+/// "1891, 7977, 15091" over the x of the table; "0: 227.9, 8.28: 176.2" where there are too many.
+std::string values_of(std::string_view id, const std::vector<const ReproducedPoint*>& own, const PointsOfUnit& of, const std::set<double>& xs) {
+    std::string out;
+    const auto add = [&](std::string value) { out += (out.empty() ? "" : ", ") + value; };
+    if (xs.size() > columns_at_most) {
+        for (const ReproducedPoint* p : own) add(fmt::format("{}: {}", x_as_text(p->x, of.x_label), number_as_text(p->ours)));
+        return out;
+    }
+    for (const double x : xs) {
+        const auto at = std::ranges::find(own, x, &ReproducedPoint::x);
+        const auto paper = at == own.end() ? std::nullopt : paper_value(id, (*at)->series, x);
+        add(at == own.end() ? "-" : number_as_text((*at)->ours) + (paper ? fmt::format(" (paper {})", number_as_text(*paper)) : ""));
+    }
+    return out;
 }
 
-/// A column for each x, or where there are too many a list.
-std::string points_of(const Experiment& experiment, const Reproduction& result) {
+bool is_claim(std::string_view id, const ReproducedPoint* p) {
+    return std::ranges::any_of(quoted_values(),
+                               [&](const QuotedValue& v) { return v.id == id && v.series == p->series && v.x == p->x && v.is_judged; });
+}
+
+/// A row for each unit, with a line for each series. Numbers that a paper prints are claims, which say ours beside them.
+std::string point_rows(const Experiment& experiment, const Reproduction& result) {
     std::string out;
     for (const PointsOfUnit& of : by_unit(result)) {
+        if (std::ranges::all_of(of.points, [&](const ReproducedPoint* p) { return is_claim(experiment.id, p); })) continue;
         std::set<double> xs;
         std::vector<std::string_view> names;
         for (const ReproducedPoint* p : of.points) {
             xs.insert(p->x);
             if (std::ranges::find(names, name_of(p->series)) == names.end()) names.push_back(name_of(p->series));
         }
-        const bool is_list = xs.size() > columns_at_most;
-        std::vector<std::string> head{fmt::format("{}, over {}", of.unit.empty() ? "ours" : cell(of.unit), cell(of.x_label))};
-        if (is_list)
-            head.emplace_back("x: y");
-        else
-            for (const double x : xs) head.push_back(x_as_text(x, of.x_label));
-        out += header(head);
+        std::string over = fmt::format("{}, over {}", of.unit.empty() ? "ours" : cell(of.unit), cell(of.x_label));
+        if (xs.size() <= columns_at_most)
+            for (const double x : xs) over += fmt::format("{}{}", x == *xs.begin() ? " = " : ", ", x_as_text(x, of.x_label));
+        std::string lines;
         for (const std::string_view name : names) {
             std::vector<const ReproducedPoint*> own;
             std::ranges::copy_if(of.points, std::back_inserter(own), [&](const ReproducedPoint* p) { return name_of(p->series) == name; });
-            std::vector<std::string> cells{cell(name)};
-            if (is_list) cells.push_back(series_as_row(own, of.x_label));
-            for (const double x : xs) {
-                if (is_list) break;
-                const auto at = std::ranges::find(own, x, &ReproducedPoint::x);
-                const auto paper = at == own.end() ? std::nullopt : paper_value(experiment.id, (*at)->series, x);
-                cells.push_back(at == own.end() ? ""
-                                                : number_as_text((*at)->ours) + (paper ? fmt::format(" (paper {})", number_as_text(*paper)) : ""));
-            }
-            out += row(cells);
+            lines += fmt::format("{}{}: {}", lines.empty() ? "" : "<br>", cell(name), values_of(experiment.id, own, of, xs));
         }
-        out += "\n";
+        out += row({"", over, "", lines});
     }
     return out;
 }
 
-std::string parameters_of(const Reproduction& result) {
-    std::string out;
-    for (const ReproducedLoad& l : result.loads) out += fmt::format("- load {}: {}\n", l.name, cell(l.source));
-    if (!result.loads.empty()) out += "\n";
-    out += header({"free", "taken", "why", "fitted to", "changed after"});
-    for (const FreeParameter& f : result.free_parameters)
-        out += row({cell(f.name), cell(f.value), cell(f.why), cell(f.fitted_to), cell(f.changed_after)});
-    return out + "\n";
-}
-
-std::string held(const ClaimTally::Count& count) { return count.claims == 0 ? "" : fmt::format("{} of {}", count.held, count.claims); }
-
 } // namespace
 
 std::string MarkdownReport::section(const Experiment& experiment, const Reproduction& result) {
-    return fmt::format("## {}: {}\n\n", experiment.id, experiment.title) + claims_of(experiment, result) + points_of(experiment, result) +
-           parameters_of(result);
+    ClaimTally own;
+    own.add(experiment.id, result.claims);
+    return row({"", fmt::format("**{}: {}**", experiment.id, experiment.title), "", fmt::format("**{}**", own.text())}) + claim_rows(result) +
+           point_rows(experiment, result);
+}
+
+std::vector<std::string> MarkdownReport::assumptions(const Reproduction& result) {
+    std::vector<std::string> rows;
+    for (const ReproducedLoad& l : result.loads) rows.push_back(row({"load " + l.name, cell(l.source), "", "", ""}));
+    for (const FreeParameter& f : result.free_parameters)
+        rows.push_back(row({cell(f.name), cell(f.value), cell(f.why), cell(f.fitted_to), cell(f.changed_after)}));
+    return rows;
 }
 
 void MarkdownReport::add(const Experiment& experiment, const Reproduction& result) {
-    ClaimTally own;
-    own.add(experiment.id, result.claims);
     tally_.add(experiment.id, result.claims);
-    counts_ += row({std::string{experiment.id}, held(own.results()), held(own.of(ClaimKind::fitted)), held(own.of(ClaimKind::by_construction)),
-                    held(own.beyond())});
-    for (const ReproducedClaim& c : result.claims)
-        if (!c.holds) failures_ += row({std::string{experiment.id}, cell(c.text), cell(c.ours), std::string{words_of(c.kind)}, cell(c.cause)});
+    for (const std::string& line : assumptions(result)) {
+        const auto known = std::ranges::find(assumptions_, line, &std::pair<std::string, std::string>::first);
+        if (known == assumptions_.end())
+            assumptions_.emplace_back(line, experiment.id);
+        else
+            known->second += fmt::format(", {}", experiment.id);
+    }
     body_ += section(experiment, result);
 }
 
@@ -121,15 +123,10 @@ std::string MarkdownReport::page() const {
         fmt::format("# What `flashlab reproduce` measured\n\nMade by `flashlab reproduce all{} --markdown FILE`, not by hand; README.md "
                     "says what it means.\nThe times are simulated: the same version gives the same bytes.\n\n",
                     length_ == RunLength::quick ? " --quick" : "");
-    page += "| claims that hold | |\n|---|---|\n";
-    page += row({"**results of the papers**", fmt::format("**{}**", held(tally_.results()))});
-    page += row({"fitted to the papers", held(tally_.of(ClaimKind::fitted))});
-    page += row({"true by construction", held(tally_.of(ClaimKind::by_construction))});
-    page += row({"not the papers'", held(tally_.beyond())}) + "\n";
-    page += header({"experiment", "results", "fitted", "by construction", "not the papers'"}) + counts_ + "\n";
-    if (!failures_.empty()) page += "What fails:\n\n" + header({"experiment", "claim [bound]", "ours", "kind", "shown by"}) + failures_ + "\n";
-    page += body_;
-    page.pop_back();
+    page += header({"", "claim [bound], or what was measured", "kind", "ours"}) + row({"", "**all**", "", fmt::format("**{}**", tally_.text())}) +
+            body_ + "\n";
+    page += "## What the papers leave open\n\n" + header({"free", "taken", "why", "fitted to", "changed after", "experiments"});
+    for (const auto& [line, experiments] : assumptions_) page += line.substr(0, line.size() - 1) + fmt::format(" {} |\n", experiments);
     return page;
 }
 

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "tools/reproduce/experiment.h"
 
@@ -17,10 +19,13 @@ public:
     [[nodiscard]] std::string page() const;
     /// The part of the page that shows one experiment.
     [[nodiscard]] static std::string section(const Experiment& experiment, const Reproduction& result);
+    /// Rows of its loads and free parameters; the page has each once, with the names of its experiments.
+    [[nodiscard]] static std::vector<std::string> assumptions(const Reproduction& result);
 
 private:
     RunLength length_;
-    std::string body_, counts_, failures_;
+    std::string body_;
+    std::vector<std::pair<std::string, std::string>> assumptions_; ///< row, experiments
     ClaimTally tally_;
 };
 

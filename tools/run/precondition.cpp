@@ -161,8 +161,7 @@ std::expected<Precondition, std::string> parse_precondition(const std::string& t
         const auto kind = parse_part(part, what);
         at = comma + 1;
         if (!kind) return wrong("'fill:90,random:2x' is an example: percent of the device, then overwrites in fills");
-        if (std::ranges::find(seen, *kind) != seen.end())
-            return wrong(fmt::format("'{}' says a part for the second time; each may stand once", part));
+        if (std::ranges::find(seen, *kind) != seen.end()) return wrong(fmt::format("'{}' is given twice: give each part once", part));
         seen.push_back(*kind);
     }
     if (what.fill_percent == 0 && seen != std::vector{NamedPart::fill}) // fill:0 alone: a new drive

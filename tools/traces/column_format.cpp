@@ -205,7 +205,7 @@ std::expected<ColumnSpec, std::string> parse_column_spec(const std::string& colu
     else if (separator.size() == 1)
         spec.separator = separator.front();
     else
-        return std::unexpected(fmt::format("--separator: '{}' is none of tab, blanks and one character", separator));
+        return std::unexpected(fmt::format("--separator '{}' is unknown: give tab, blanks or one character", separator));
     if (auto done = for_each_part(columns, [&](std::string_view part) { return set_column(spec, part); }); !done)
         return std::unexpected(done.error());
     if (spec.offset == 0) return std::unexpected(std::string{"--columns: 'off' is missing: a request has an address"});

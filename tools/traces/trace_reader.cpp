@@ -136,8 +136,9 @@ std::expected<Detection, std::string> detect(std::string_view sample, char actio
         }
     }
     if (best.format.empty())
-        return std::unexpected(fmt::format("no known format reads it; name one with --format ({}), or describe its columns with --columns",
-                                           fmt::join(trace_format_names(), ", ")));
+        return std::unexpected(fmt::format(
+            "the format was not recognised. Name it with --format ({}), or describe its columns: --columns ts:us=1,op=2,off:sector=3,len:B=4",
+            fmt::join(trace_format_names(), ", ")));
     return best;
 }
 

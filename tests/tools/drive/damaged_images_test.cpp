@@ -193,7 +193,7 @@ TEST_CASE("an image older than its sister is refused, whichever of the two it is
             files::copy_file(work / "older", directory / file, files::copy_options::overwrite_existing);
             const auto refused = DeviceDirectory::open(directory, OpenOptions{});
             REQUIRE_FALSE(refused.has_value());
-            CHECK_THAT(refused.error(), ContainsSubstring("older than its sister") && ContainsSubstring(file));
+            CHECK_THAT(refused.error(), ContainsSubstring("older than the other image") && ContainsSubstring(file));
             CHECK(problems_of(directory) != 0);
             files::copy_file(work / "newer", directory / file, files::copy_options::overwrite_existing);
             close(*open(directory));

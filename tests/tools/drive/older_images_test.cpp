@@ -42,13 +42,14 @@ void check_refused(const files::path& directory) {
     const auto refused = DeviceDirectory::open(directory, OpenOptions{});
     REQUIRE_FALSE(refused.has_value());
     INFO(refused.error());
-    CHECK_THAT(refused.error(), ContainsSubstring("another time") || ContainsSubstring("older than its sister") || ContainsSubstring("checksum"));
+    CHECK_THAT(refused.error(),
+               ContainsSubstring("another copy") || ContainsSubstring("older than the other image") || ContainsSubstring("checksum"));
     CHECK_THAT(refused.error(), ContainsSubstring("fsck") && ContainsSubstring("cop"));
     require_for_users(refused.error());
     CHECK(problems_of(directory) != 0);
     const auto repair = repair_device(directory);
     REQUIRE_FALSE(repair.has_value());
-    CHECK_THAT(repair.error(), ContainsSubstring("lost") || ContainsSubstring("older than its sister") || ContainsSubstring("checksum"));
+    CHECK_THAT(repair.error(), ContainsSubstring("lost") || ContainsSubstring("older than the other image") || ContainsSubstring("checksum"));
     CHECK(images_of(directory) == before);
     CHECK(list_snapshots(directory)->empty());
 }
@@ -186,6 +187,6 @@ TEST_CASE("flipped bits of the evidence are turned back, and flipped records are
         OpenOptions look;
         look.access = DeviceAccess::look;
         const auto looked = DeviceDirectory::open(directory, look);
-        if (!looked) CHECK_THAT(looked.error(), !ContainsSubstring("another time"));
+        if (!looked) CHECK_THAT(looked.error(), !ContainsSubstring("another copy"));
     }
 }

@@ -14,27 +14,6 @@
 namespace flashlab {
 namespace {
 
-constexpr std::size_t line_length = 120;
-
-std::string wrapped(std::string_view text) {
-    std::string out;
-    std::size_t column = 0;
-    while (!text.empty()) {
-        const std::string_view word = text.substr(0, text.find(' '));
-        text.remove_prefix(std::min(text.size(), word.size() + 1));
-        if (column != 0 && column + 1 + word.size() > line_length) {
-            out += '\n';
-            column = 0;
-        } else if (column != 0) {
-            out += ' ';
-            ++column;
-        }
-        out += word;
-        column += word.size();
-    }
-    return out;
-}
-
 struct LevelText {
     EventLevel level;
     std::string_view more, answers;
@@ -69,16 +48,16 @@ std::string names_block() {
     return out;
 }
 
-std::string column_row(const ColumnDescription& c) {
+std::string column_line(const ColumnDescription& c) {
     std::string meaning{c.text.meaning.empty() ? c.text.comment : c.text.meaning};
     if (c.refers_to_names)
         meaning += fmt::format("; names in `{}`", c.refers_to);
     else if (!c.refers_to.empty())
         meaning += fmt::format(" (`{}`)", c.refers_to);
-    return fmt::format("| `{}` | {} | {} |\n", c.text.name, c.text.unit, meaning);
+    return fmt::format("`{}`{}: {}", c.text.name, c.text.unit.empty() ? "" : fmt::format(" ({})", c.text.unit), meaning);
 }
 
-std::string table_section(const TableDescription& t) {
+std::string table_row(const TableDescription& t) {
     std::string about;
     if (!t.text.about.empty()) {
         about = t.text.level ? fmt::format("level {}: {}.", name_of(*t.text.level), t.text.about) : fmt::format("{}.", t.text.about);
@@ -87,14 +66,14 @@ std::string table_section(const TableDescription& t) {
     const auto add = [&](std::string_view sentence) { about += fmt::format("{}{}", about.empty() ? "" : " ", sentence); };
     if (!t.text.more.empty()) add(t.text.more);
     if (t.text.sheds) add("Beyond `--log-keep` its oldest rows go.");
-    std::string out = fmt::format("### {}\n\n{}\n\n| column | unit | meaning |\n|---|---|---|\n", t.text.name, wrapped(about));
-    for (const ColumnDescription& c : t.columns) out += column_row(c);
-    return out;
+    std::string columns;
+    for (const ColumnDescription& c : t.columns) columns += fmt::format("{}{}", columns.empty() ? "" : "<br>", column_line(c));
+    return fmt::format("| `{}` | {} | {} |\n", t.text.name, about, columns);
 }
 
 std::string tables_block() {
-    std::string out;
-    for (const TableDescription& t : event_log_descriptions()) out += fmt::format("{}{}", out.empty() ? "" : "\n", table_section(t));
+    std::string out = "| table | a row is | columns (unit) |\n|---|---|---|\n";
+    for (const TableDescription& t : event_log_descriptions()) out += table_row(t);
     return out;
 }
 

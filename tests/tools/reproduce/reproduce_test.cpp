@@ -52,9 +52,8 @@ void check_page(const Experiment& e) {
     const auto result = e.reproduce(RunLength::quick);
     REQUIRE(result.has_value());
     INFO(e.id << ": flashlab reproduce all --quick --markdown tools/reproduce/RESULTS.md");
-    std::string section = MarkdownReport::section(e, *result);
-    section.pop_back(); // the blank line behind it, which the last one does not have
-    CHECK(text.str().contains(section));
+    CHECK(text.str().contains(MarkdownReport::section(e, *result)));
+    for (const std::string& row : MarkdownReport::assumptions(*result)) CHECK(text.str().contains("\n" + row.substr(0, row.size() - 1)));
 }
 
 double megabytes(const DumboRun& run) {

@@ -127,7 +127,7 @@ TEST_CASE("a precondition that would do nothing, or says a part twice, is refuse
     }
     for (const char* text : {"fill:50,fill:60", "fill:50,90", "fill:50,random,random:2x", "fill:50,written,written"}) {
         CAPTURE(text);
-        CHECK_THAT(parse_precondition(text).error(), ContainsSubstring("second time"));
+        CHECK_THAT(parse_precondition(text).error(), ContainsSubstring("given twice"));
     }
     CHECK(parse_precondition("fill:0")->fill_percent == 0);
     CHECK(parse_precondition("random:2x,fill:90")->random_fills == 2);

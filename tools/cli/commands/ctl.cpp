@@ -270,7 +270,7 @@ std::string outcomes_text(const Json& cut) {
 
 void print_cut(const Json& cut) {
     fmt::print(
-        "Power cut at {:.6g} s, during {}. Flash operations: {} in flight, of which {} left damaged pages or blocks{}; {} not begun. What had been "
+        "Power cut at {:.6g} s, during {}: {} flash operations were in flight, {} left damaged pages or blocks{}; {} had not begun. What had been "
         "fsynced is safe.\n",
         cut["at_ns"].real() / 1e9, cut["struck"].text(), cut["operations_interrupted"].dump(), cut["operations_torn"].dump(), outcomes_text(cut),
         cut["operations_undone"].dump());
@@ -285,12 +285,12 @@ void print_cut(const Json& cut) {
 std::string why_instead(const std::string& asked, const std::string& struck) {
     if (asked == struck || (asked == "recovery" && struck == "work")) return "";
     if (struck == "idle")
-        return fmt::format("nothing was in flight, and nothing was dirty that could be written back: no {} to strike; the cut struck nothing", asked);
+        return fmt::format("the drive was idle, so there was no {} to cut and nothing is damaged: cut again while a load runs", asked);
     const std::string what = asked == "gc"      ? "no collection or merge came within 5 s"
                              : asked == "erase" ? "no erase came within 5 s"
                              : asked == "flush" ? "no sync came within 2 s"
                                                 : fmt::format("no {} came", asked);
-    return fmt::format("{}: the cut struck {} instead; a load that overwrites a full drive brings collections and erases", what, struck);
+    return fmt::format("{}, so the power failed during {}: a load that overwrites a full drive brings collections and erases", what, struck);
 }
 
 /// The power failed in the work of the mount; with --at recovery it fails again in the recovery from that.
@@ -304,7 +304,7 @@ int finish_cut(const CtlOptions& o, const std::string& directory, Json cut) {
         if (!again) return complain(fmt::format("ctl powercut: the power failed, but the recovery could not be cut: {}", again.error()));
         second = to_json(*again);
         if (!again->struck || *again->struck == CutAt::idle)
-            complain("warning: ctl powercut --at recovery: the recovery changed nothing that could be torn: its cut struck nothing");
+            complain("warning: ctl powercut --at recovery: the recovery wrote nothing, so its cut damaged nothing: cut while a load runs");
     }
     if (o.format != OutputFormat::table) {
         if (second) cut.add("recovery", *second);

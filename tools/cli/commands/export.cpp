@@ -45,9 +45,9 @@ std::optional<std::int64_t> parse_time(std::string_view text) {
 int export_timeline(const ExportOptions& o, const std::string& log) {
     const auto from = parse_time(o.from);
     const auto to = o.to.empty() ? std::optional<std::int64_t>{} : parse_time(o.to);
-    if (!from) return complain(fmt::format("export: --from {}: no time; 1.5s, 200ms and 30us are", o.from), exit_usage);
-    if (!o.to.empty() && !to) return complain(fmt::format("export: --to {}: no time; 1.5s, 200ms and 30us are", o.to), exit_usage);
-    if (to && *to <= *from) return complain(fmt::format("export: the window from {} to {} is empty", o.from, o.to), exit_usage);
+    if (!from) return complain(fmt::format("export: --from {} is not a time: write it like 1.5s, 200ms or 30us", o.from), exit_usage);
+    if (!o.to.empty() && !to) return complain(fmt::format("export: --to {} is not a time: write it like 1.5s, 200ms or 30us", o.to), exit_usage);
+    if (to && *to <= *from) return complain(fmt::format("export: --to {1} is not after --from {0}", o.from, o.to), exit_usage);
     auto file = AsideFile::make(o.perfetto, AsideFile::Existing::replaced, {log});
     if (!file) return complain("export: " + file.error());
     Progress progress{"rows read"};

@@ -111,8 +111,7 @@ int run_remount(const std::string& mount_point, const std::vector<std::string>& 
             if (option == word.name) flags = word.sets ? (flags & ~excluded_by(word.flag)) | word.flag : flags & ~word.flag;
         if (is_of_the_start(option) && !is_in_force(option, *mounted))
             return complain(
-                fmt::format("mount: -o remount,{}: is set when the device is mounted, and is not so now ({}); unmount and mount again with it",
-                            option, mounted->options),
+                fmt::format("mount: -o remount cannot set {} (set at the mount: {}): unmount, and mount again with it", option, mounted->options),
                 exit_usage);
         if (!is_of_the_start(option) && !is_known_word(option))
             return complain(
@@ -139,7 +138,7 @@ int run_remount(const std::string& mount_point, const std::vector<std::string>& 
                                     errno == EPERM ? "; only root may change a mount, or unmount it and mount it again" : ""));
     auto followed = asked("remounted");
     if (followed && writes_back) followed = asked("flush"); // what came in between; the daemon may have seen the remount by itself, and be at it
-    if (!followed) return complain(fmt::format("mount: -o remount: it is done, but the daemon could not follow: {}", followed.error()));
+    if (!followed) return complain(fmt::format("mount: -o remount: it is done, but the daemon did not answer: {}", followed.error()));
     return exit_done;
 }
 

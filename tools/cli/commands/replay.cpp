@@ -110,7 +110,7 @@ std::expected<Json, std::string> run(const ReplayOptions& o, const Plan& plan, T
     for (const auto& problem : problems) complain(fmt::format("replay: {}: {}: {}", problem.invariant, problem.where, problem.detail));
     const auto closed = on.close(tally->end);
     if (!closed) return std::unexpected(closed.error());
-    if (!problems.empty()) return std::unexpected("the drive is not sound after the run");
+    if (!problems.empty()) return std::unexpected("the drive failed its own check: a defect of its translation layer");
     return report;
 }
 

@@ -212,9 +212,9 @@ std::string keep(const CrashTortureOptions& o, const Past& past, const Persisten
     return {};
 }
 
-void tell_finding(const LossFinding& finding) {
-    std::string text = fmt::format("flashlab: {} state{}: {}\n", finding.states, finding.states == 1 ? "" : "s", finding.words.what);
-    text += fmt::format("  missing: {}\n", finding.words.missing_call);
+void tell_finding(const LossFinding& finding, std::uint64_t tried) {
+    std::string text =
+        fmt::format("flashlab: {}. Found in {} of {} states\n  fix: {}\n", finding.words.what, finding.states, tried, finding.words.missing_call);
     for (std::size_t i = 0; i < std::min<std::size_t>(finding.words.lost.size(), 5); ++i) text += fmt::format("  lost: {}\n", finding.words.lost[i]);
     std::string said = finding.said;
     for (std::size_t at = 0; (at = said.find('\n', at)) != std::string::npos; at += 5) said.replace(at, 1, "\n    ");
@@ -302,7 +302,7 @@ int explore(const CrashTortureOptions& o, const Past& past, const std::string& w
     if (!result.broken.empty()) return complain(fmt::format("crash torture: {}", result.broken));
     for (LossFinding& finding : result.findings) {
         if (const std::string why = keep(o, past, model, finding); !why.empty()) complain(fmt::format("crash torture: a state is not kept: {}", why));
-        tell_finding(finding);
+        tell_finding(finding, result.states);
     }
     if (result.unsteady != 0)
         complain(
