@@ -1,3 +1,6 @@
+#include <map>
+#include <utility>
+
 #include "ftl/blocks/block_pool.h"
 #include "ftl/blocks/free_blocks.h"
 #include "ftl/blocks/full_blocks.h"
@@ -121,4 +124,62 @@ TEST_CASE("a host page behind a collection's copies waits until their victim is 
     REQUIRE(blocks.open(GroupId{0}).has_room()); // the copies filled a half of it
     write(100);
     CHECK(now >= owner.forgotten + config.nand.timing.page_program);
+}
+
+namespace {
+
+/// A map in memory. That a victim is forgotten takes longer with each one, so that those freed last are forgotten last.
+struct RememberedVictims final : PageOwner {
+    SimTime opened(OpenSuperblock&, const OpenSuperblock&, SimTime ready) override { return ready; }
+    void closed(OpenSuperblock&, SimTime) override {}
+    void moved(const PageOob& oob, UnitId, UnitId to, const OpenColumn&, SimTime) override { at.insert_or_assign(oob.lpn, to); }
+    FtlResult<SimTime> forget(BlockId victim, BlockFate, SimTime now, EventId) override {
+        return forgotten[victim] = now + Duration{5'000'000 * (victims++ % 8)};
+    }
+    SimTime condemned(BlockId, SimTime now, EventId) override { return now; }
+    std::map<Lpn, UnitId> at;
+    std::map<BlockId, SimTime> forgotten;
+    int victims = 0;
+};
+
+} // namespace
+
+TEST_CASE("a superblock is programmed once a block that its opening leaves free is free on flash, too (B5)", "[blocks]") {
+    const SsdConfig config = test::tiny_config();
+    const auto geometry = *Geometry::make(config.nand.geometry);
+    MemoryPageStore store{geometry, Payload::none};
+    NullEventSink sink;
+    NandArray array{geometry, config.nand, store, sink, UndoPolicy::none};
+    REQUIRE(array.open().has_value());
+    RememberedVictims owner;
+    PageBlocks blocks{{.valid_units_at_most = 100}, array, sink, owner, {.victim = make_victim_policy("greedy", {}, 1)}};
+    for (std::uint32_t b = 0; b < geometry.blocks(); ++b) blocks.load_block(BlockId{b}, PageBlocks::LoadAs::erased, host_frontier);
+    blocks.finish_loading(sim_start);
+    SimTime now = sim_start;
+    std::uint32_t stamp = 0, waits = 0;
+    for (int i = 0; i < 3000; ++i) {
+        const Lpn lpn{static_cast<std::uint32_t>(i % 100)}; // in order: victims hold nothing, and several are forgotten in a row
+        const auto placed = blocks.write_row({{lpn, 1}}, {now, {Cause::user, no_event}});
+        REQUIRE(placed.has_value());
+        if (const auto old = owner.at.find(lpn); old != owner.at.end()) blocks.invalidate(old->second, placed->end);
+        owner.at.insert_or_assign(lpn, blocks.unit_of(*placed, 0));
+        blocks.validate(owner.at.at(lpn));
+        const OpenSuperblock& open = blocks.open(GroupId{0});
+        if (std::exchange(stamp, open.stamp) != open.stamp) {
+            const SimTime programmed = open.ready; // at the earliest
+            std::uint32_t left = 0, forgotten = 0;
+            for (std::uint32_t plane = 0; plane < geometry.planes(); ++plane) {
+                blocks.free_blocks().visit(PlaneId{plane}, [&](BlockId block) {
+                    ++left;
+                    forgotten += owner.forgotten[block] <= programmed ? 1 : 0;
+                    waits += owner.forgotten[block] > now ? 1 : 0;
+                    return true;
+                });
+            }
+            CAPTURE(i, left, forgotten);
+            CHECK((forgotten >= 1 || left == 0));
+        }
+        now = placed->end;
+    }
+    CHECK(waits > 10);
 }
