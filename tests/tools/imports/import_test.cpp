@@ -165,6 +165,18 @@ TEST_CASE("jobs of fio are queues that run together until a stonewall; sizes tha
     CHECK(note_of(*imported, "direct")->kind == ImportKind::left_out);
 }
 
+TEST_CASE("a depth that is split between sizes is rounded, and is one at least", "[imports]") {
+    const ImportFile file{"job.fio", "[writer]\nioengine=libaio\nrw=randwrite\nbssplit=4k/50:64k/45:1m/5\niodepth=3\nsize=1m\n"};
+    const auto imported = import_fio(file.path);
+    REQUIRE(imported.has_value());
+    REQUIRE(imported->loads.size() == 1);
+    const std::vector<std::string>& command = imported->loads[0].command;
+    REQUIRE(command.size() == 7);
+    CHECK(command[2].find("iodepth=2,") != std::string::npos);
+    CHECK(command[4].find("iodepth=1,") != std::string::npos); // 1.35
+    CHECK(command[6].find("iodepth=1,") != std::string::npos); // 0.15
+}
+
 TEST_CASE("what is wrong in a job file is told with its line and column; a job of trims is left out and said", "[imports]") {
     const auto error = [](const std::string& text) { return error_in(text, import_fio); };
     CHECK(error("[a]\n  bs=4x\n").starts_with(":2:3: bs=4x: "));
@@ -200,6 +212,10 @@ TEST_CASE("FEMU's options are a drive whose spare is what its size leaves of the
     CHECK(key_of(*imported, "ftl.reserved_permille") == "250"); // 6 of 8 GiB
     CHECK(note_of(*imported, "gc_thres_pcent")->kind == ImportKind::left_out);
     CHECK(note_of(*imported, "multipoll")->what == "not known");
+    const ImportFile short_one{"run.sh", "-device femu,devsz_mb=12288\n"}; // the rest as FEMU has it: 8 x 8 x 256 blocks of 1 MiB
+    const auto by_default = import_femu(short_one.path);
+    REQUIRE(by_default.has_value());
+    CHECK(key_of(*by_default, "ftl.reserved_permille") == "250");
     const ImportFile variable{"run.sh", "a\n-device femu,nchs=$n\n"};
     CHECK(error_of(import_femu(variable.path)) == variable.path + ":2:19: nchs=$n: a number is wanted");
     const ImportFile none{"run.sh", "qemu\n"};
