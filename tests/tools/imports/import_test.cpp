@@ -177,6 +177,16 @@ TEST_CASE("a depth that is split between sizes is rounded, and is one at least",
     CHECK(command[6].find("iodepth=1,") != std::string::npos); // 0.15
 }
 
+TEST_CASE("the largest numbers of a job file stay what they are", "[imports]") {
+    const std::string most = "18446744073709551615";
+    const ImportFile file{"job.fio", "[reader]\nioengine=libaio\nrw=randread\nsize=" + most + "\niodepth=" + most + "\nrate=" + most + "\n"};
+    const auto imported = import_fio(file.path);
+    REQUIRE(imported.has_value());
+    REQUIRE(imported->loads.size() == 1);
+    CHECK(imported->loads[0].command ==
+          std::vector<std::string>{"bench", "--queue", "rw=randread,bs=4096,iodepth=" + most + ",io-size=" + most + ",rate=" + most});
+}
+
 TEST_CASE("what is wrong in a job file is told with its line and column; a job of trims is left out and said", "[imports]") {
     const auto error = [](const std::string& text) { return error_in(text, import_fio); };
     CHECK(error("[a]\n  bs=4x\n").starts_with(":2:3: bs=4x: "));
