@@ -128,6 +128,33 @@ TEST_CASE("a full cache folds under pressure only a block of which a quarter is 
     CHECK(drive.ftl.check().empty());
 }
 
+TEST_CASE("what is folded at rest leaves the free blocks that the host leaves", "[ftl][slc]") {
+    constexpr std::uint64_t kept = 2;
+    SsdConfig config = cached(16);
+    config.ftl.reserved_permille = 100;
+    Rig drive{*test::shape_for("page_map", config)};
+    const std::uint32_t pages = drive.ftl.logical_pages();
+    for (std::uint32_t at = 0; at < pages; ++at) drive.write(at, 1);
+    Random random{3};
+    int squeezed = 0;
+    for (int round = 0; round < 200; ++round) {
+        for (int i = 0; i < 30; ++i) drive.write(static_cast<std::uint32_t>(random.below(pages)), 1);
+        const SimTime until = drive.now + 4 * rest;
+        for (SimTime next = drive.now; next <= until;) {
+            const std::uint64_t before = drive.ftl.space().free_blocks, folded = drive.programs(Cause::fold), collected = drive.programs(Cause::gc);
+            drive.ssd.settle(next);
+            next = std::max(next + Duration{1}, drive.ssd.tick(next));
+            if (drive.programs(Cause::fold) == folded || drive.programs(Cause::gc) != collected) continue;
+            CAPTURE(round, before);
+            CHECK(drive.ftl.space().free_blocks >= std::min(before, kept));
+            squeezed += before <= kept ? 1 : 0;
+        }
+        drive.now = until;
+    }
+    CHECK(squeezed > 0);
+    CHECK(drive.ftl.check().empty());
+}
+
 TEST_CASE("a cache under a full drive keeps every page through cuts and clean mounts", "[ftl][slc][crash]") {
     const bool one_shot = GENERATE(false, true);
     const std::string separation = GENERATE("none", "cause");
