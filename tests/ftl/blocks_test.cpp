@@ -1,6 +1,10 @@
+#include <array>
+#include <functional>
 #include <map>
+#include <memory>
 #include <utility>
 
+#include "base/random.h"
 #include "ftl/blocks/block_pool.h"
 #include "ftl/blocks/free_blocks.h"
 #include "ftl/blocks/full_blocks.h"
@@ -132,7 +136,10 @@ namespace {
 struct RememberedVictims final : PageOwner {
     SimTime opened(OpenSuperblock&, const OpenSuperblock&, SimTime ready) override { return ready; }
     void closed(OpenSuperblock&, SimTime) override {}
-    void moved(const PageOob& oob, UnitId, UnitId to, const OpenColumn&, SimTime) override { at.insert_or_assign(oob.lpn, to); }
+    void moved(const PageOob& oob, UnitId, UnitId to, const OpenColumn& column, SimTime) override {
+        at.insert_or_assign(oob.lpn, to);
+        if (on_copy) on_copy(oob.lpn, column.block);
+    }
     FtlResult<SimTime> forget(BlockId victim, BlockFate, SimTime now, EventId) override {
         return forgotten[victim] = now + Duration{5'000'000 * (victims++ % 8)};
     }
@@ -140,6 +147,7 @@ struct RememberedVictims final : PageOwner {
     std::map<Lpn, UnitId> at;
     std::map<BlockId, SimTime> forgotten;
     int victims = 0;
+    std::function<void(Lpn, BlockId)> on_copy; ///< page, and the block that it goes to
 };
 
 } // namespace
@@ -182,4 +190,58 @@ TEST_CASE("a superblock is programmed once a block that its opening leaves free 
         now = placed->end;
     }
     CHECK(waits > 10);
+}
+
+namespace {
+
+/// What the host writes is of one stream; a copy is of its page's parity.
+struct ByParity final : SeparationPolicy {
+    StreamId stream_of_write(Lpn, const Origin&) const override { return StreamId{0}; }
+    StreamId stream_of_copy(Lpn lpn, StreamId) const override { return StreamId{static_cast<std::uint16_t>(lpn.value() % 2)}; }
+    void written(Lpn) override {}
+};
+
+} // namespace
+
+TEST_CASE("copies that go together, a word line at a time, are of one stream", "[blocks][one-shot]") {
+    const bool one_shot = GENERATE(false, true);
+    SsdConfig config = test::tiny_config();
+    config.nand.geometry.cell = CellType::tlc;
+    config.nand.geometry.pages_per_block = 24;
+    config.nand.geometry.blocks_per_plane = 20;
+    config.nand.options.one_shot = one_shot;
+    const auto geometry = *Geometry::make(config.nand.geometry);
+    MemoryPageStore store{geometry, Payload::none};
+    NullEventSink sink;
+    NandArray array{geometry, config.nand, store, sink, UndoPolicy::none};
+    REQUIRE(array.open().has_value());
+    RememberedVictims owner;
+    PageBlocks blocks{{.valid_units_at_most = 400, .streams = 2},
+                      array,
+                      sink,
+                      owner,
+                      {.victim = make_victim_policy("greedy", {}, 1), .separation = std::make_unique<ByParity>()}};
+    for (std::uint32_t b = 0; b < geometry.blocks(); ++b) blocks.load_block(BlockId{b}, PageBlocks::LoadAs::erased, host_frontier);
+    blocks.finish_loading(sim_start);
+    std::array<int, 2> at_home{}, away{};
+    owner.on_copy = [&](Lpn lpn, BlockId to) {
+        const auto& mine = blocks.open(GroupId{0}, FrontierId{lpn.value() % 2}).columns;
+        (std::ranges::find(mine, to, &OpenColumn::block) != mine.end() ? at_home : away)[lpn.value() % 2] += 1;
+    };
+    Random random{3};
+    SimTime now = sim_start;
+    for (std::uint32_t i = 0; i < 8000; ++i) {
+        const Lpn lpn{i < 400 ? i : static_cast<std::uint32_t>(random.below(400))};
+        const auto placed = blocks.write_row({{lpn, 1}}, {now, {Cause::user, no_event}});
+        REQUIRE(placed.has_value());
+        if (const auto old = owner.at.find(lpn); old != owner.at.end()) blocks.invalidate(old->second, placed->end);
+        owner.at.insert_or_assign(lpn, blocks.unit_of(*placed, 0));
+        blocks.validate(owner.at.at(lpn));
+        now = placed->end;
+    }
+    CAPTURE(one_shot, at_home[0], at_home[1], away[0], away[1]);
+    for (const int parity : {0, 1}) {
+        CHECK(at_home[static_cast<std::size_t>(parity)] > 200);
+        CHECK(away[static_cast<std::size_t>(parity)] * 4 < at_home[static_cast<std::size_t>(parity)]); // a stream is a wish
+    }
 }

@@ -100,6 +100,23 @@ TEST_CASE("a drive of MQSim's has the same geometry, times and rates here, and w
     CHECK(device_toml(*imported, "x").find("[nand]\n") != std::string::npos);
 }
 
+TEST_CASE("cells of two bits have no middle page, whatever a file says of its times", "[imports]") {
+    const ImportFile file{"ssd.xml",
+                          ssd_xml("", "<Flash_Technology>MLC</Flash_Technology><Page_Read_Latency_LSB>75000</Page_Read_Latency_LSB>"
+                                      "<Page_Read_Latency_CSB>0</Page_Read_Latency_CSB><Page_Read_Latency_MSB>75000</Page_Read_Latency_MSB>"
+                                      "<Page_Program_Latency_LSB>700000</Page_Program_Latency_LSB>"
+                                      "<Page_Program_Latency_CSB>0</Page_Program_Latency_CSB>"
+                                      "<Page_Program_Latency_MSB>800000</Page_Program_Latency_MSB>")};
+    const auto imported = import_mqsim(file.path, "");
+    REQUIRE(imported.has_value());
+    CHECK(key_of(*imported, "nand.page_read_ns") == "75000");
+    CHECK(key_of(*imported, "nand.page_program_ns") == "750000");
+    CHECK(key_of(*imported, "nand.lsb_program_ns") == "700000");
+    CHECK(key_of(*imported, "nand.csb_program_ns") == "none");
+    CHECK(
+        std::ranges::none_of(imported->notes, [](const ImportNote& n) { return n.setting == "Page_Read_Latency" && n.kind == ImportKind::nearly; }));
+}
+
 TEST_CASE("MQSim's flows of one scenario are queues of one run, its traces are replayed, in its own order", "[imports]") {
     const ImportFile drive{"ssd.xml", ssd_xml("", "<Flash_Technology>SLC</Flash_Technology>")};
     const ImportFile file{
