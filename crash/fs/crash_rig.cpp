@@ -45,8 +45,16 @@ void CrashRig::keep(ModelOp& op, SimTime done) {
     pass(done);
 }
 
-/// Moves the clock on. Sometimes it waits for the answer; mostly the next operation comes earlier.
+/// Moves the clock on. Sometimes it waits for the answer; mostly the next operation comes earlier. In a hurry it comes when a slow call goes on, and
+/// perhaps before that: nothing says who of those whose time has come is first.
 void CrashRig::pass(SimTime done) {
+    if (hurried_ != Ino{0}) {
+        const auto next = std::ranges::min_element(pending_, {}, &Pending::resume);
+        now_ = next == pending_.end() ? now_ + Duration{1000} : std::max(now_, next->resume);
+        moments_.insert(moments_.end(), 4, now_);
+        if (random_.chance(1, 2)) step_pending();
+        return;
+    }
     if (random_.chance(1, 3))
         now_ = std::max(now_, done);
     else
@@ -57,31 +65,63 @@ void CrashRig::pass(SimTime done) {
 }
 
 void CrashRig::step_pending() {
-    for (std::size_t i = 0; i < pending_.size();) {
-        Pending& p = pending_[i];
-        if (p.resume > now_) {
-            ++i;
-            continue;
-        }
-        const StepResult stepped = p.call->step(now_);
-        if (stepped && std::holds_alternative<ResumeAt>(*stepped)) {
-            p.resume = std::max(std::get<ResumeAt>(*stepped).at, now_ + Duration{1});
-            ++i;
-            continue;
-        }
-        if (stepped) {
-            p.op.done = std::get<Done>(*stepped).at;
-            (void)model_.note(p.op);
-        } else if (stepped.error().error_number != ENOSPC) {
-            trouble_ = fmt::format("a sync failed with errno {}", stepped.error().error_number);
-        }
-        pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(i));
+    for (std::size_t i = 0; i < pending_.size();) i += step_one(i) ? 1 : 0;
+}
+
+/// False: the call is over.
+bool CrashRig::step_one(std::size_t i) {
+    Pending& p = pending_[i];
+    if (p.resume > now_) return true;
+    const StepResult stepped = p.call->step(now_);
+    if (stepped && std::holds_alternative<ResumeAt>(*stepped)) {
+        p.resume = std::max(std::get<ResumeAt>(*stepped).at, now_ + Duration{1});
+        return true;
+    }
+    if (stepped) {
+        p.op.done = std::get<Done>(*stepped).at;
+        (void)model_.note(p.op);
+    } else if (stepped.error().error_number != ENOSPC) {
+        trouble_ = fmt::format("a sync failed with errno {}", stepped.error().error_number);
+    }
+    pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(i));
+    return false;
+}
+
+void CrashRig::finish_pending() {
+    while (!pending_.empty() && trouble_.empty()) {
+        now_ = std::max(now_, std::ranges::min_element(pending_, {}, &Pending::resume)->resume);
+        step_pending();
     }
 }
 
+/// Its first step comes before those of calls that wait.
 void CrashRig::begin_pending(std::unique_ptr<SlowCall> slow, ModelOp op) {
     pending_.push_back({std::move(slow), std::move(op), now_});
-    step_pending();
+    (void)step_one(pending_.size() - 1);
+}
+
+/// A call of some in close succession, mostly in this order: an attribute changes, a file that may be clean is synced, which sends the change to the
+/// journal; meanwhile another file is shortened, written and synced.
+void CrashRig::hurry() {
+    const std::uint64_t turn = --hurried_calls_ % 5;
+    switch (random_.chance(1, 5) ? random_.below(5) : turn) {
+    case 4:
+        finish_pending();
+        change_attribute();
+        break;
+    case 3:
+        sync(random_.chance(1, 4) ? Ino{0} : pick_any_file());
+        break;
+    case 2:
+        truncate();
+        break;
+    case 1:
+        write();
+        break;
+    default:
+        sync(hurried_);
+    }
+    if (hurried_calls_ == 0) hurried_ = Ino{0};
 }
 
 std::optional<std::string> CrashRig::run(std::uint64_t steps) {
@@ -126,6 +166,7 @@ std::optional<std::string> CrashRig::judge(SimTime at) {
     moments_.clear();
     open_files_.clear();
     unnamed_files_.clear();
+    hurried_ = Ino{0};
     return std::nullopt;
 }
 

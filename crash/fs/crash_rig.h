@@ -66,6 +66,8 @@ private:
     /// The operation was answered at `done`: the model knows it from now on, and the clock moves on.
     void keep(ModelOp& op, SimTime done);
     void step_pending();
+    bool step_one(std::size_t i);
+    void finish_pending();
     /// Makes the call and repeats it while it answers "again". The drive and the other calls go on meanwhile.
     template <class Work>
     [[nodiscard]] auto patient(FsCall call, const Work& work);
@@ -77,6 +79,7 @@ private:
     template <class Good>
     [[nodiscard]] Ino pick(const Good& good);
     [[nodiscard]] Ino pick_directory();
+    [[nodiscard]] Ino pick_any_file();
     [[nodiscard]] Ino pick_file();
     [[nodiscard]] Ino pick_entry(ModelOp& op);
     [[nodiscard]] std::string name();
@@ -93,8 +96,9 @@ private:
     void write();
     void truncate();
     void allocate();
-    void sync();
+    void sync(Ino ino);
     void open_or_close();
+    void hurry();
 
     Random random_;
     std::string trouble_;
@@ -109,7 +113,9 @@ private:
     bool unnamed_;
     std::vector<Ino> open_files_;
     std::vector<Ino> unnamed_files_; ///< made without a name and open since
-    std::vector<SimTime> moments_;   ///< issue times, for cuts near them
+    Ino hurried_{0};                 ///< the file on which calls follow one another closely; 0: none
+    std::uint64_t hurried_calls_ = 0;
+    std::vector<SimTime> moments_; ///< issue times, for cuts near them
     std::uint64_t operations_ = 0;
     std::uint64_t recoveries_cut_ = 0;
 };

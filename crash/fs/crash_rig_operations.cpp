@@ -53,9 +53,10 @@ Ino CrashRig::pick(const Good& good) {
 Ino CrashRig::pick_directory() {
     return pick([](const ModelNode& n) { return n.is_directory(); });
 }
-Ino CrashRig::pick_file() {
+Ino CrashRig::pick_any_file() {
     return pick([](const ModelNode& n) { return n.is_regular(); });
 }
+Ino CrashRig::pick_file() { return hurried_ != Ino{0} ? hurried_ : pick_any_file(); }
 std::string CrashRig::name() { return std::string(1, static_cast<char>('a' + random_.below(7))); }
 
 void CrashRig::make() {
@@ -264,7 +265,8 @@ void CrashRig::truncate() {
     op.ino = pick_file();
     if (op.ino == Ino{0}) return;
     const std::string& content = model_.now().at(op.ino).content();
-    op.bytes = random_.chance(1, 4) ? 0 : random_.below(random_.chance(2, 3) ? content.size() + 1 : largest_offset);
+    const bool shortens = hurried_ != Ino{0};
+    op.bytes = !shortens && random_.chance(1, 4) ? 0 : random_.below(shortens || random_.chance(2, 3) ? content.size() + 1 : largest_offset);
     AttributeChange change;
     change.which = AttributeChange::size;
     change.new_size = op.bytes;
@@ -296,9 +298,9 @@ void CrashRig::allocate() {
     keep(op, *done);
 }
 
-void CrashRig::sync() {
+/// Of all files: 0.
+void CrashRig::sync(Ino ino) {
     const FsCall c = call();
-    const Ino ino = random_.chance(1, 8) ? Ino{0} : pick_file();
     FileSystem& fs = stack_->fs();
     if (ino == Ino{0}) {
         if (auto begun = fs.begin_sync_all(c)) {
@@ -332,6 +334,12 @@ void CrashRig::open_or_close() {
 
 void CrashRig::step() {
     ++operations_;
+    if (hurried_ != Ino{0}) return hurry();
+    if (random_.chance(1, 16)) {
+        hurried_ = pick_file();
+        hurried_calls_ = 5 + random_.below(11);
+        if (hurried_ != Ino{0}) return hurry();
+    }
     switch (random_.below(unnamed_ ? 26 : 22)) {
     case 0:
     case 1:
@@ -356,7 +364,7 @@ void CrashRig::step() {
     case 13:
     case 14:
     case 15:
-        return sync();
+        return sync(random_.chance(1, 8) ? Ino{0} : pick_file());
     case 16:
         return open_or_close();
     case 22:

@@ -29,6 +29,20 @@ public:
     virtual void spoil(MetadataStore&, SimTime) {}
 };
 
+// Of a part that lies.
+template <class Liar>
+class FileSystemLies final : public FsSabotage {
+    std::unique_ptr<FileSystem> around_fs(std::unique_ptr<FileSystem> fs) override { return std::make_unique<Liar>(std::move(fs)); }
+};
+template <class Liar>
+class DriveLies final : public FsSabotage {
+    std::unique_ptr<BlockDevice> around_drive(BlockDevice& drive) override { return std::make_unique<Liar>(drive); }
+};
+template <class Liar>
+class StoreLies final : public FsSabotage {
+    std::shared_ptr<MetadataStore> around_store(std::shared_ptr<MetadataStore> store) override { return std::make_shared<Liar>(std::move(store)); }
+};
+
 /// As a list of defects names it: makes one that begins anew.
 template <class T>
 std::unique_ptr<FsSabotage> made() {

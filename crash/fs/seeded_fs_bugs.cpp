@@ -7,26 +7,12 @@
 #include <map>
 
 #include "crash/fs/forwarding_file_system.h"
-#include "crash/fs/forwarding_metadata_store.h"
 #include "crash/lying_ftl.h"
 #include "ftl/forwarding_device.h"
 
 namespace flashlab {
 
 namespace {
-
-template <class Liar>
-class FileSystemLies final : public FsSabotage {
-    std::unique_ptr<FileSystem> around_fs(std::unique_ptr<FileSystem> fs) override { return std::make_unique<Liar>(std::move(fs)); }
-};
-template <class Liar>
-class DriveLies final : public FsSabotage {
-    std::unique_ptr<BlockDevice> around_drive(BlockDevice& drive) override { return std::make_unique<Liar>(drive); }
-};
-template <class Liar>
-class StoreLies final : public FsSabotage {
-    std::shared_ptr<MetadataStore> around_store(std::shared_ptr<MetadataStore> store) override { return std::make_shared<Liar>(std::move(store)); }
-};
 
 struct AtOnce final : SlowCall {
     StepResult step(SimTime now) override { return Done{now}; }
@@ -257,65 +243,12 @@ class DriveDisagrees final : public FsSabotage {
     std::unique_ptr<Ftl> around_ftl(std::unique_ptr<Ftl> ftl) override { return std::make_unique<Scheme>(std::move(ftl)); }
 };
 
-// --- the journal ------------------------------------------------------------------------------------------------------------------------
-
-struct WritesRecordsVolatile : ForwardingDevice {
-    using ForwardingDevice::ForwardingDevice;
-    DeviceResult<SimTime> write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability, HostIo host) override {
-        return real_.write(first, sectors, from, WriteDurability::volatile_ok, host);
-    }
-};
-
-struct LosesARecordInThree : ForwardingDevice {
-    using ForwardingDevice::ForwardingDevice;
-    DeviceResult<SimTime> write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability durability,
-                                HostIo host) override {
-        if (durability == WriteDurability::fua && ++records_ % 3 == 0) return host.when;
-        return real_.write(first, sectors, from, durability, host);
-    }
-    int records_ = 0;
-};
-
-struct WritesHalfARecord : ForwardingDevice {
-    using ForwardingDevice::ForwardingDevice;
-    DeviceResult<SimTime> write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability durability,
-                                HostIo host) override {
-        const std::uint32_t page = identify().atomic_unit_bytes / sector_bytes;
-        if (durability != WriteDurability::fua || sectors < 2 * page || ++records_ % 3 != 0)
-            return real_.write(first, sectors, from, durability, host);
-        return real_.write(first, page, from.first(page * sector_bytes), durability, host);
-    }
-    int records_ = 0;
-};
-
-struct AnswersRecordsEarly : ForwardingDevice {
-    using ForwardingDevice::ForwardingDevice;
-    DeviceResult<SimTime> write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability durability,
-                                HostIo host) override {
-        const auto done = real_.write(first, sectors, from, durability, host);
-        return done && durability == WriteDurability::fua ? DeviceResult<SimTime>{host.when} : done;
-    }
-};
-
-/// A sync ends although the commits that it is about are in memory alone.
-struct ForgetsCommits : ForwardingMetadataStore {
-    using ForwardingMetadataStore::ForwardingMetadataStore;
-    FsResult<SimTime> make_durable(const CommitMark&, SimTime now) override { return now; }
-};
-
-/// The records do not wait for the data that they name.
-struct SkipsTheFlushBeforeARecord : ForwardingDevice {
-    using ForwardingDevice::ForwardingDevice;
-    DeviceResult<SimTime> flush(HostIo host) override { return ++flushes_ % 2 == 0 ? DeviceResult<SimTime>{host.when} : real_.flush(host); }
-    int flushes_ = 0;
-};
-
 } // namespace
 
 const std::vector<SeededFsBug>& seeded_fs_bugs() {
     using On = SeededFsBug::On;
     static const std::vector<SeededFsBug> bugs = [] {
-        const std::string_view fs = "file system", back = "write-back", log = "journal";
+        const std::string_view fs = "file system", back = "write-back";
         std::vector<SeededFsBug> all{
             {"fsync_does_nothing", "fsync is answered and not done", made<FileSystemLies<SyncsNothing>>, fs, Judge::fsync},
             {"fdatasync_forgets_size", "fdatasync leaves out a grown size", made<FileSystemLies<ForgetsGrownSizes>>, fs, Judge::fsync},
@@ -341,20 +274,10 @@ const std::vector<SeededFsBug>& seeded_fs_bugs() {
             {"renames_before_the_flush", "a rename over a name does not wait for a write-back that is under way", made<RenamesBeforeTheFlush>, back,
              Judge::file_contents, On::buffered},
             {"drive_disagrees", "a table of the drive is not what its cells say", made<DriveDisagrees>, back, Judge::drive_check},
-            {"records_without_fua", "a journal record is written without FUA", made<DriveLies<WritesRecordsVolatile>>, log, Judge::names,
-             On::buffered_journal},
-            {"loses_records", "a journal record in three is answered and not written", made<DriveLies<LosesARecordInThree>>, log, Judge::names,
-             On::journal},
-            {"writes_half_records", "a journal record in three is written by half", made<DriveLies<WritesHalfARecord>>, log, Judge::names,
-             On::journal},
-            {"records_answered_early", "a journal record counts before it is durable", made<DriveLies<AnswersRecordsEarly>>, log, Judge::names,
-             On::journal},
-            {"forgets_commits", "a sync does not write the journal", made<StoreLies<ForgetsCommits>>, log, Judge::names, On::journal},
-            {"records_before_data", "a flush in two is left out before a record", made<DriveLies<SkipsTheFlushBeforeARecord>>, log,
-             Judge::file_contents, On::buffered_journal},
         };
         const auto behind = std::ranges::find(all, back, &SeededFsBug::level); // those of one level stand together
         std::ranges::move(seeded_view_bugs(), std::inserter(all, behind));
+        std::ranges::move(seeded_journal_bugs(), std::back_inserter(all));
         std::ranges::move(seeded_fsck_bugs(), std::back_inserter(all));
         return all;
     }();

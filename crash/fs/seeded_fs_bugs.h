@@ -33,6 +33,8 @@ struct SeededFsBug {
 [[nodiscard]] const std::vector<SeededFsBug>& seeded_fs_bugs();
 /// What a wrong recovery may leave in the metadata; part of seeded_fs_bugs().
 [[nodiscard]] std::vector<SeededFsBug> seeded_fsck_bugs();
+/// What a journal may do wrongly; part of seeded_fs_bugs().
+[[nodiscard]] std::vector<SeededFsBug> seeded_journal_bugs();
 /// What a file system may show wrongly by little; part of seeded_fs_bugs().
 [[nodiscard]] std::vector<SeededFsBug> seeded_view_bugs();
 

@@ -12,11 +12,6 @@ namespace flashlab {
 
 namespace {
 
-template <class Liar>
-class ViewLies final : public FsSabotage {
-    std::unique_ptr<FileSystem> around_fs(std::unique_ptr<FileSystem> fs) override { return std::make_unique<Liar>(std::move(fs)); }
-};
-
 struct ShowsAByteLess : ForwardingFileSystem {
     using ForwardingFileSystem::ForwardingFileSystem;
     FsResult<Timed<Attributes>> attributes(const FsCall& c, Ino ino) override {
@@ -91,14 +86,14 @@ struct Miscounts : ForwardingFileSystem {
 std::vector<SeededFsBug> seeded_view_bugs() {
     const std::string_view level = "file system";
     return {
-        {"shows_a_byte_less", "a file is a byte shorter than it is", made<ViewLies<ShowsAByteLess>>, level, Judge::file_contents},
-        {"shows_no_bytes", "each file is empty", made<ViewLies<ShowsNoBytes>>, level, Judge::file_contents},
-        {"grows_over_old_bytes", "a size set beyond the end shows bytes that nobody wrote", made<ViewLies<GrowsOverOldBytes>>, level,
+        {"shows_a_byte_less", "a file is a byte shorter than it is", made<FileSystemLies<ShowsAByteLess>>, level, Judge::file_contents},
+        {"shows_no_bytes", "each file is empty", made<FileSystemLies<ShowsNoBytes>>, level, Judge::file_contents},
+        {"grows_over_old_bytes", "a size set beyond the end shows bytes that nobody wrote", made<FileSystemLies<GrowsOverOldBytes>>, level,
          Judge::file_contents},
-        {"fails_syncs", "a sync in five is answered with an error that there is not", made<ViewLies<FailsSyncs>>, level, Judge::running},
-        {"counts_a_page_too_few", "the free pages are one too few", made<ViewLies<Miscounts<-1, 0>>>, level, Judge::space},
-        {"counts_an_inode_too_many", "the inodes are one too many", made<ViewLies<Miscounts<0, 1>>>, level, Judge::space},
-        {"counts_an_inode_too_few", "the inodes are one too few", made<ViewLies<Miscounts<0, -1>>>, level, Judge::space},
+        {"fails_syncs", "a sync in five is answered with an error that there is not", made<FileSystemLies<FailsSyncs>>, level, Judge::running},
+        {"counts_a_page_too_few", "the free pages are one too few", made<FileSystemLies<Miscounts<-1, 0>>>, level, Judge::space},
+        {"counts_an_inode_too_many", "the inodes are one too many", made<FileSystemLies<Miscounts<0, 1>>>, level, Judge::space},
+        {"counts_an_inode_too_few", "the inodes are one too few", made<FileSystemLies<Miscounts<0, -1>>>, level, Judge::space},
         {"starts_seldom", "a drive does not start every third time", made<StartsSeldom>, "write-back", Judge::recovery},
     };
 }

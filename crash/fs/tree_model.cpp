@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <set>
 
 namespace flashlab {
 
@@ -194,18 +195,24 @@ void TreeModel::apply(Nodes& nodes, const ModelOp& op, std::size_t number, SimTi
     }
 }
 
-/// The state with the first `prefix` ordered operations. Of the others only written bytes can be there, which may have reached their pages.
+/// The state with the first `prefix` ordered operations. Of the others only written bytes can be there, which may have reached their pages; but
+/// nothing that came after a truncate which is not there: the pages that it keeps hold old bytes behind its end.
 TreeModel::Nodes TreeModel::state_of(std::size_t prefix, SimTime at, JudgeSet judges) const {
     Nodes nodes = past_;
+    std::set<Ino> waiting; // for their truncate
     std::size_t ordered = 0;
     for (std::size_t i = 0; i < ops_.size() && ops_[i].issued <= at; ++i) {
         const ModelOp& op = ops_[i];
-        if (!op.is_ordered() || ordered++ < prefix) {
+        const bool is_there = !op.is_ordered() || ordered++ < prefix;
+        if (op.after && waiting.contains(op.ino)) continue;
+        if (is_there) {
             apply(nodes, op, i + 1, at, judges);
-        } else if (op.kind == Kind::allocate && nodes.contains(op.ino)) {
-            // Not atomic: its zeros arrive page by page, before the rest.
-            nodes.at(op.ino).versions.push_back({i + 1, op.after});
-            nodes.at(op.ino).modified.reset();
+        } else if (op.after && nodes.contains(op.ino)) {
+            ModelNode& node = nodes.at(op.ino);
+            if (op.kind == Kind::truncate && op.after->size() < node.content().size()) waiting.insert(op.ino);
+            if (op.kind != Kind::allocate) continue;
+            node.versions.push_back({i + 1, op.after}); // not atomic: its zeros arrive page by page, before the rest
+            node.modified.reset();
         }
     }
     std::erase_if(nodes, [](const auto& node) { return node.second.is_unnamed(); });

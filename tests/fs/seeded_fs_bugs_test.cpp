@@ -76,7 +76,7 @@ TEST_CASE("what explores by default sees a forgotten flush above every scheme, a
     DYNAMIC_SECTION(scheme << (journal ? " journal" : " pram")) {
         const FsCrashCase first{.shape = {.scheme = scheme, .journal = journal, .cell = "slc", .variant = ""}};
         FsExploreLimits limits;
-        limits.states = 240;
+        limits.states = 480;
         limits.variants = variants_of(first.shape);
         CHECK(limits.variants == std::vector<std::string>{"", "buffer", "worn"});
         FsExploreReport sound;

@@ -229,6 +229,27 @@ TEST_CASE("what was cut off, punched out or allocated shows in every version bef
     grown.refuses("4145 bytes, 4146 were set or synced (R4)", Judge::file_contents);
 }
 
+TEST_CASE("what was written behind a truncate is not there before the truncate is, lest its page lose bytes that were synced",
+          "[fs][crash][judges][tree]") {
+    JudgedScene scene{false};
+    scene.make(tree_file, root_ino, "f", S_IFREG | 0600);
+    const std::string old(2 * tree_page, 'a');
+    (void)scene.change(Kind::write, old);
+    scene.sync();
+    const std::string kept = old.substr(0, 100), longer = kept + std::string(50, 'b');
+    (void)scene.change(Kind::truncate, kept, kept.size());
+    scene.show_newest();
+    CHECK_FALSE(scene.verdict());
+    (void)scene.change(Kind::write, longer);
+    for (const std::string& right : {kept, longer, old}) {
+        scene.bytes() = right;
+        scene.shown.nodes.at(tree_file).attributes.modified = {.seconds = right == old ? 20 : 40}; // of the write before, or the truncate
+        CHECK_FALSE(scene.verdict());
+    }
+    scene.bytes().replace(0, tree_page, longer + std::string(tree_page - longer.size(), '\0'));
+    scene.refuses("bytes 0..4096 of 8192: no version ever", Judge::file_contents);
+}
+
 TEST_CASE("a file without a name is gone after a cut, and one whose directory has a later number is missed", "[fs][crash][judges][tree]") {
     JudgedScene scene = judged_small_tree();
     scene.show_newest();

@@ -1,3 +1,11 @@
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "base/random.h"
 #include "ftl/blocks/block_pool.h"
 #include "ftl/blocks/free_blocks.h"
 #include "ftl/blocks/full_blocks.h"
@@ -121,4 +129,120 @@ TEST_CASE("a host page behind a collection's copies waits until their victim is 
     REQUIRE(blocks.open(GroupId{0}).has_room()); // the copies filled a half of it
     write(100);
     CHECK(now >= owner.forgotten + config.nand.timing.page_program);
+}
+
+namespace {
+
+/// A map in memory. That a victim is forgotten takes longer with each one, so that those freed last are forgotten last.
+struct RememberedVictims final : PageOwner {
+    SimTime opened(OpenSuperblock&, const OpenSuperblock&, SimTime ready) override { return ready; }
+    void closed(OpenSuperblock&, SimTime) override {}
+    void moved(const PageOob& oob, UnitId, UnitId to, const OpenColumn& column, SimTime) override {
+        at.insert_or_assign(oob.lpn, to);
+        if (on_copy) on_copy(oob.lpn, column.block);
+    }
+    FtlResult<SimTime> forget(BlockId victim, BlockFate, SimTime now, EventId) override {
+        return forgotten[victim] = now + Duration{5'000'000 * (victims++ % 8)};
+    }
+    SimTime condemned(BlockId, SimTime now, EventId) override { return now; }
+    std::map<Lpn, UnitId> at;
+    std::map<BlockId, SimTime> forgotten;
+    int victims = 0;
+    std::function<void(Lpn, BlockId)> on_copy; ///< page, and the block that it goes to
+};
+
+} // namespace
+
+TEST_CASE("a superblock is programmed once a block that its opening leaves free is free on flash, too (B5)", "[blocks]") {
+    const SsdConfig config = test::tiny_config();
+    const auto geometry = *Geometry::make(config.nand.geometry);
+    MemoryPageStore store{geometry, Payload::none};
+    NullEventSink sink;
+    NandArray array{geometry, config.nand, store, sink, UndoPolicy::none};
+    REQUIRE(array.open().has_value());
+    RememberedVictims owner;
+    PageBlocks blocks{{.valid_units_at_most = 100}, array, sink, owner, {.victim = make_victim_policy("greedy", {}, 1)}};
+    for (std::uint32_t b = 0; b < geometry.blocks(); ++b) blocks.load_block(BlockId{b}, PageBlocks::LoadAs::erased, host_frontier);
+    blocks.finish_loading(sim_start);
+    SimTime now = sim_start;
+    std::uint32_t stamp = 0, waits = 0;
+    for (int i = 0; i < 3000; ++i) {
+        const Lpn lpn{static_cast<std::uint32_t>(i % 100)}; // in order: victims hold nothing, and several are forgotten in a row
+        const auto placed = blocks.write_row({{lpn, 1}}, {now, {Cause::user, no_event}});
+        REQUIRE(placed.has_value());
+        if (const auto old = owner.at.find(lpn); old != owner.at.end()) blocks.invalidate(old->second, placed->end);
+        owner.at.insert_or_assign(lpn, blocks.unit_of(*placed, 0));
+        blocks.validate(owner.at.at(lpn));
+        const OpenSuperblock& open = blocks.open(GroupId{0});
+        if (std::exchange(stamp, open.stamp) != open.stamp) {
+            const SimTime programmed = open.ready; // at the earliest
+            std::uint32_t left = 0, forgotten = 0;
+            for (std::uint32_t plane = 0; plane < geometry.planes(); ++plane) {
+                blocks.free_blocks().visit(PlaneId{plane}, [&](BlockId block) {
+                    ++left;
+                    forgotten += owner.forgotten[block] <= programmed ? 1 : 0;
+                    waits += owner.forgotten[block] > now ? 1 : 0;
+                    return true;
+                });
+            }
+            CAPTURE(i, left, forgotten);
+            CHECK((forgotten >= 1 || left == 0));
+        }
+        now = placed->end;
+    }
+    CHECK(waits > 10);
+}
+
+namespace {
+
+/// What the host writes is of one stream; a copy is of its page's parity.
+struct ByParity final : SeparationPolicy {
+    StreamId stream_of_write(Lpn, const Origin&) const override { return StreamId{0}; }
+    StreamId stream_of_copy(Lpn lpn, StreamId) const override { return StreamId{static_cast<std::uint16_t>(lpn.value() % 2)}; }
+    void written(Lpn) override {}
+};
+
+} // namespace
+
+TEST_CASE("copies that go together, a word line at a time, are of one stream", "[blocks][one-shot]") {
+    const bool one_shot = GENERATE(false, true);
+    SsdConfig config = test::tiny_config();
+    config.nand.geometry.cell = CellType::tlc;
+    config.nand.geometry.pages_per_block = 24;
+    config.nand.geometry.blocks_per_plane = 20;
+    config.nand.options.one_shot = one_shot;
+    const auto geometry = *Geometry::make(config.nand.geometry);
+    MemoryPageStore store{geometry, Payload::none};
+    NullEventSink sink;
+    NandArray array{geometry, config.nand, store, sink, UndoPolicy::none};
+    REQUIRE(array.open().has_value());
+    RememberedVictims owner;
+    PageBlocks blocks{{.valid_units_at_most = 400, .streams = 2},
+                      array,
+                      sink,
+                      owner,
+                      {.victim = make_victim_policy("greedy", {}, 1), .separation = std::make_unique<ByParity>()}};
+    for (std::uint32_t b = 0; b < geometry.blocks(); ++b) blocks.load_block(BlockId{b}, PageBlocks::LoadAs::erased, host_frontier);
+    blocks.finish_loading(sim_start);
+    std::array<int, 2> at_home{}, away{};
+    owner.on_copy = [&](Lpn lpn, BlockId to) {
+        const auto& mine = blocks.open(GroupId{0}, FrontierId{lpn.value() % 2}).columns;
+        (std::ranges::find(mine, to, &OpenColumn::block) != mine.end() ? at_home : away)[lpn.value() % 2] += 1;
+    };
+    Random random{3};
+    SimTime now = sim_start;
+    for (std::uint32_t i = 0; i < 8000; ++i) {
+        const Lpn lpn{i < 400 ? i : static_cast<std::uint32_t>(random.below(400))};
+        const auto placed = blocks.write_row({{lpn, 1}}, {now, {Cause::user, no_event}});
+        REQUIRE(placed.has_value());
+        if (const auto old = owner.at.find(lpn); old != owner.at.end()) blocks.invalidate(old->second, placed->end);
+        owner.at.insert_or_assign(lpn, blocks.unit_of(*placed, 0));
+        blocks.validate(owner.at.at(lpn));
+        now = placed->end;
+    }
+    CAPTURE(one_shot, at_home[0], at_home[1], away[0], away[1]);
+    for (const int parity : {0, 1}) {
+        CHECK(at_home[static_cast<std::size_t>(parity)] > 200);
+        CHECK(away[static_cast<std::size_t>(parity)] * 4 < at_home[static_cast<std::size_t>(parity)]); // a stream is a wish
+    }
 }

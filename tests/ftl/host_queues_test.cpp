@@ -109,6 +109,23 @@ TEST_CASE("weighted lets two queues of a class share its weight, and urgent ones
     CHECK(order_of(pressed, 50) == std::vector<std::uint16_t>(50, 1));
 }
 
+TEST_CASE("weighted lets the queues of a class take turns among themselves, whatever came between", "[host]") {
+    OptionSet equal;
+    for (const ArbiterEntry& entry : arbiters())
+        for (const Option* option : entry.options)
+            if (option->key.starts_with("weighted.")) equal.put(*option, 1);
+    HostQueues queues = queues_with("weighted", {high, high, medium, medium}, 1, equal);
+    CHECK(order_of(queues, 8) == std::vector<std::uint16_t>{0, 2, 1, 3, 0, 2, 1, 3});
+}
+
+TEST_CASE("a fetch is never earlier than the one before, though a command be submitted with an earlier time", "[host]") {
+    HostQueues queues = queues_with("fifo", {medium, medium}, 0);
+    queues.submit(QueueId{0}, at(100));
+    CHECK(queues.fetch().at == at(100));
+    queues.submit(QueueId{1}, at(50));
+    CHECK(queues.fetch().at == at(100));
+}
+
 TEST_CASE("a queue of low priority that waits alone is served at once", "[host]") {
     HostQueues queues = queues_with("weighted", {urgent, low}, 1);
     for (int i = 0; i < 5; ++i) queues.submit(QueueId{1}, at(100 * i));
@@ -166,4 +183,17 @@ TEST_CASE("the firmware's latency delays each request and limits no rate; its pr
     config.controller_request = Duration{1000};
     HostInterface slower{config};
     for (std::int64_t n = 1; n <= 4; ++n) CHECK(slower.accept(sim_start, 512) == at(612 + n * 1000 + 5000));
+}
+
+TEST_CASE("of a read what DRAM held crosses the link once, with the page that leaves the flash first", "[host]") {
+    HostLinkConfig config;
+    config.ps_per_byte = 1000;
+    config.pipelined = true;
+    HostInterface link{config};
+    LinkTransfer* read = link.begin_read();
+    REQUIRE(read != nullptr);
+    for (const std::int64_t end : {9000, 1000, 5000}) read->out.push_back({at(end), 512});
+    CHECK(link.send(at(9000), 2048) == at(9512)); // 1024 bytes from 1000 on, 512 from 5000, 512 from 9000
+    link.begin_read()->out = {{at(20000), 512}, {at(20100), 512}, {at(20200), 512}};
+    CHECK(link.send(at(20200), 2048) == at(22048)); // one behind the other
 }

@@ -1,5 +1,7 @@
 /// ftl.slc_blocks: a region of blocks in SLC mode takes what the host writes and is folded into the others. Goal: where pages lie and when they move,
 /// by the programs themselves; then cuts and remounts against the reference model, with the invariants of regions (B7).
+#include <map>
+
 #include "ftl/schemes/page_plan.h"
 #include "tests/support/every_scheme.h"
 #include "tests/support/test_drive.h"
@@ -33,9 +35,11 @@ public:
     void on(const NandOpEvent& e) override {
         if (e.op == NandOp::program) all.push_back(e);
     }
-    void on(const GcJobEvent& e) override { folds += e.cause == Cause::fold ? 1 : 0; }
+    void on(const GcJobEvent& e) override {
+        if (e.cause == Cause::fold) folded.push_back(e.victim);
+    }
     std::vector<NandOpEvent> all;
-    int folds = 0;
+    std::vector<BlockId> folded;
 };
 
 struct Rig : TestDrive<Programs> {
@@ -83,12 +87,18 @@ TEST_CASE("the host's pages go to the SLC cache at its speed while it has room, 
 TEST_CASE("an idle drive folds what is in the cache, and the cache takes the host's pages again", "[ftl][slc]") {
     Rig drive{cached()};
     drive.write(0, cache_pages);
+    std::map<BlockId, std::size_t> filled_as; // the how many-th superblock
+    for (const NandOpEvent& e : drive.log.all) filled_as.try_emplace(e.block, filled_as.size() / planes);
     drive.rest_for(rest - Duration{1'000'000});
     CHECK(drive.programs(Cause::fold) == 0); // the host may come back
     drive.rest_for(std::chrono::seconds{5});
     const std::uint32_t last = planes * slc_pages; // the superblock that is full, and that no write has closed
     CHECK(drive.programs(Cause::fold) == cache_pages - last);
-    CHECK(drive.log.folds == static_cast<int>(planes * (slc_a_plane - 1)));
+    REQUIRE(drive.log.folded.size() == planes * (slc_a_plane - 1));
+    for (std::size_t i = 0; i < drive.log.folded.size(); ++i) {
+        CAPTURE(i);
+        CHECK(filled_as[drive.log.folded[i]] == i / planes); // the one filled first goes first
+    }
     CHECK(drive.in_slc() == 0);
     CHECK(drive.write(200, cache_pages - last) < slc_program + Duration{100'000}); // erased by then
     CHECK(drive.in_slc() == cache_pages - last);
@@ -103,6 +113,45 @@ TEST_CASE("pages that are overwritten in the cache are not folded", "[ftl][slc]"
     }
     CHECK(drive.programs(Cause::fold) == 0);
     CHECK(drive.programs(Cause::gc) == 0);
+    CHECK(drive.ftl.check().empty());
+}
+
+TEST_CASE("a full cache folds under pressure only a block of which a quarter is valid at most", "[ftl][slc]") {
+    Rig drive{cached()};
+    drive.write(0, cache_pages);
+    drive.write(0, 11); // past the cache: of the two blocks filled first five of eight pages are stale, and of one six
+    CHECK(drive.in_slc() == 0);
+    CHECK(drive.programs(Cause::fold) == 0);
+    drive.write(11, 1);
+    CHECK(drive.in_slc() == 1);
+    CHECK(drive.programs(Cause::fold) == 2);
+    CHECK(drive.ftl.check().empty());
+}
+
+TEST_CASE("what is folded at rest leaves the free blocks that the host leaves", "[ftl][slc]") {
+    constexpr std::uint64_t kept = 2;
+    SsdConfig config = cached(16);
+    config.ftl.reserved_permille = 100;
+    Rig drive{*test::shape_for("page_map", config)};
+    const std::uint32_t pages = drive.ftl.logical_pages();
+    for (std::uint32_t at = 0; at < pages; ++at) drive.write(at, 1);
+    Random random{3};
+    int squeezed = 0;
+    for (int round = 0; round < 200; ++round) {
+        for (int i = 0; i < 30; ++i) drive.write(static_cast<std::uint32_t>(random.below(pages)), 1);
+        const SimTime until = drive.now + 4 * rest;
+        for (SimTime next = drive.now; next <= until;) {
+            const std::uint64_t before = drive.ftl.space().free_blocks, folded = drive.programs(Cause::fold), collected = drive.programs(Cause::gc);
+            drive.ssd.settle(next);
+            next = std::max(next + Duration{1}, drive.ssd.tick(next));
+            if (drive.programs(Cause::fold) == folded || drive.programs(Cause::gc) != collected) continue;
+            CAPTURE(round, before);
+            CHECK(drive.ftl.space().free_blocks >= std::min(before, kept));
+            squeezed += before <= kept ? 1 : 0;
+        }
+        drive.now = until;
+    }
+    CHECK(squeezed > 0);
     CHECK(drive.ftl.check().empty());
 }
 

@@ -44,6 +44,12 @@ mount -t tmpfs tmpfs "$root/dev/shm"
 trap end EXIT
 bare() { env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb DEBIAN_FRONTEND=noninteractive chroot "$root" "$@"; }
 bare useradd -m stranger
+if ! bare su stranger -s /bin/sh -c ': <> /dev/fuse' 2> /dev/null; then # closed on this machine; udev opens it to everyone, as a runner has it
+    mkdir "$work/devices" && mount -t tmpfs tmpfs "$work/devices"
+    { mknod -m 666 "$work/devices/fuse" c 10 229 && mount --bind "$work/devices/fuse" "$root/dev/fuse"; } 2> /dev/null ||
+        skip "/dev/fuse is closed to ordinary users, and no other can be made"
+    bare su stranger -s /bin/sh -c ': <> /dev/fuse' 2> /dev/null || skip "/dev/fuse is closed to ordinary users"
+fi
 home=$root/home/stranger
 
 # What the stranger writes: two programs, their check, and a workflow. It is committed, and checked out by the runner.

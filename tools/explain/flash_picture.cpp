@@ -22,7 +22,6 @@ std::optional<FlashPlace> FlashPicture::programmed(FlashPlace place, std::uint8_
     const auto [old, is_new] = newest_.try_emplace({kind, number}, place);
     if (is_new) return std::nullopt;
     const FlashPlace before = std::exchange(old->second, place);
-    if (before == place) return std::nullopt;
     at(before).mark = PageMark::stale;
     return before;
 }

@@ -125,6 +125,10 @@ private:
         double share;
     };
 
+    /// A whole one stays exact: what a double rounds up to 2^64 is no number of 64 bits.
+    static std::uint64_t part_of(std::uint64_t whole, double share, double rounding = 0) {
+        return share < 1 ? static_cast<std::uint64_t>(static_cast<double>(whole) * share + rounding) : whole;
+    }
     static std::optional<FioSetting> take_out(Settings& of, std::string_view name) {
         const auto found = of.find(name);
         if (found == of.end()) return std::nullopt;
@@ -218,8 +222,7 @@ private:
             rest.remove_prefix(std::min(rest.size(), one.size() + 1));
             const auto number = parse_size(one);
             if (!number) return refuse(found->second, number.error());
-            out += fmt::format("{}{}", out.empty() ? "" : ":",
-                               std::max<std::uint64_t>(1, static_cast<std::uint64_t>(static_cast<double>(*number) * part.share)));
+            out += fmt::format("{}{}", out.empty() ? "" : ":", std::max<std::uint64_t>(1, part_of(*number, part.share)));
         }
         return out.empty() ? out : fmt::format(",{}={}", key, out);
     }
@@ -246,9 +249,9 @@ private:
         const std::uint64_t bytes = io_size->value_or(file_size->value_or(std::uint64_t{1} << 30));
         if (!runtime.empty()) out_.note(Kind::nearly, "runtime", runtime, fmt::format("a load ends by bytes: io-size={}", bytes));
         for (const Part& part : *parts) {
-            std::string queue = fmt::format("rw={},bs={},iodepth={},io-size={}", pattern, part.bytes,
-                                            std::max<std::uint64_t>(1, static_cast<std::uint64_t>(static_cast<double>(iodepth) * part.share + 0.5)),
-                                            std::max(part.bytes, static_cast<std::uint64_t>(static_cast<double>(bytes) * part.share)));
+            std::string queue =
+                fmt::format("rw={},bs={},iodepth={},io-size={}", pattern, part.bytes, std::max<std::uint64_t>(1, part_of(iodepth, part.share, 0.5)),
+                            std::max(part.bytes, part_of(bytes, part.share)));
             if (jobs->value_or(1) > 1) queue += fmt::format(",numjobs={}", **jobs);
             if (pattern.ends_with("rw") && (*mix || *mix_write))
                 queue += fmt::format(",rwmixread={}", *mix ? **mix : 100 - std::min<std::uint64_t>(100, **mix_write));

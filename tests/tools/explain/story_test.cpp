@@ -108,6 +108,18 @@ TEST_CASE("after a power cut the picture is that of the flash again, torn pages 
         }
 }
 
+TEST_CASE("the power of a story fails while the step before is under way, not when it is over", "[explain]") {
+    for (const std::string& scheme : all_schemes()) {
+        CAPTURE(scheme);
+        const auto story = tell_story("W0x8.c", {.scheme = scheme});
+        REQUIRE(story.has_value());
+        const StoryFrame& cut = story->frames[story->frames.size() - 2];
+        REQUIRE(cut.title.find("the power fails") == 0);
+        REQUIRE(!cut.lines.empty());
+        CHECK(cut.lines.front().find("0 flash operations had not begun, 0 programs and 0 erases") == std::string::npos);
+    }
+}
+
 TEST_CASE("a trimmed page has stale copies only, until it is written again", "[explain]") {
     for (const std::string& scheme : all_schemes()) {
         CAPTURE(scheme);

@@ -100,6 +100,23 @@ TEST_CASE("a drive of MQSim's has the same geometry, times and rates here, and w
     CHECK(device_toml(*imported, "x").find("[nand]\n") != std::string::npos);
 }
 
+TEST_CASE("cells of two bits have no middle page, whatever a file says of its times", "[imports]") {
+    const ImportFile file{"ssd.xml",
+                          ssd_xml("", "<Flash_Technology>MLC</Flash_Technology><Page_Read_Latency_LSB>75000</Page_Read_Latency_LSB>"
+                                      "<Page_Read_Latency_CSB>0</Page_Read_Latency_CSB><Page_Read_Latency_MSB>75000</Page_Read_Latency_MSB>"
+                                      "<Page_Program_Latency_LSB>700000</Page_Program_Latency_LSB>"
+                                      "<Page_Program_Latency_CSB>0</Page_Program_Latency_CSB>"
+                                      "<Page_Program_Latency_MSB>800000</Page_Program_Latency_MSB>")};
+    const auto imported = import_mqsim(file.path, "");
+    REQUIRE(imported.has_value());
+    CHECK(key_of(*imported, "nand.page_read_ns") == "75000");
+    CHECK(key_of(*imported, "nand.page_program_ns") == "750000");
+    CHECK(key_of(*imported, "nand.lsb_program_ns") == "700000");
+    CHECK(key_of(*imported, "nand.csb_program_ns") == "none");
+    CHECK(
+        std::ranges::none_of(imported->notes, [](const ImportNote& n) { return n.setting == "Page_Read_Latency" && n.kind == ImportKind::nearly; }));
+}
+
 TEST_CASE("MQSim's flows of one scenario are queues of one run, its traces are replayed, in its own order", "[imports]") {
     const ImportFile drive{"ssd.xml", ssd_xml("", "<Flash_Technology>SLC</Flash_Technology>")};
     const ImportFile file{
@@ -165,6 +182,28 @@ TEST_CASE("jobs of fio are queues that run together until a stonewall; sizes tha
     CHECK(note_of(*imported, "direct")->kind == ImportKind::left_out);
 }
 
+TEST_CASE("a depth that is split between sizes is rounded, and is one at least", "[imports]") {
+    const ImportFile file{"job.fio", "[writer]\nioengine=libaio\nrw=randwrite\nbssplit=4k/50:64k/45:1m/5\niodepth=3\nsize=1m\n"};
+    const auto imported = import_fio(file.path);
+    REQUIRE(imported.has_value());
+    REQUIRE(imported->loads.size() == 1);
+    const std::vector<std::string>& command = imported->loads[0].command;
+    REQUIRE(command.size() == 7);
+    CHECK(command[2].find("iodepth=2,") != std::string::npos);
+    CHECK(command[4].find("iodepth=1,") != std::string::npos); // 1.35
+    CHECK(command[6].find("iodepth=1,") != std::string::npos); // 0.15
+}
+
+TEST_CASE("the largest numbers of a job file stay what they are", "[imports]") {
+    const std::string most = "18446744073709551615";
+    const ImportFile file{"job.fio", "[reader]\nioengine=libaio\nrw=randread\nsize=" + most + "\niodepth=" + most + "\nrate=" + most + "\n"};
+    const auto imported = import_fio(file.path);
+    REQUIRE(imported.has_value());
+    REQUIRE(imported->loads.size() == 1);
+    CHECK(imported->loads[0].command ==
+          std::vector<std::string>{"bench", "--queue", "rw=randread,bs=4096,iodepth=" + most + ",io-size=" + most + ",rate=" + most});
+}
+
 TEST_CASE("what is wrong in a job file is told with its line and column; a job of trims is left out and said", "[imports]") {
     const auto error = [](const std::string& text) { return error_in(text, import_fio); };
     CHECK(error("[a]\n  bs=4x\n").starts_with(":2:3: bs=4x: "));
@@ -200,6 +239,10 @@ TEST_CASE("FEMU's options are a drive whose spare is what its size leaves of the
     CHECK(key_of(*imported, "ftl.reserved_permille") == "250"); // 6 of 8 GiB
     CHECK(note_of(*imported, "gc_thres_pcent")->kind == ImportKind::left_out);
     CHECK(note_of(*imported, "multipoll")->what == "not known");
+    const ImportFile short_one{"run.sh", "-device femu,devsz_mb=12288\n"}; // the rest as FEMU has it: 8 x 8 x 256 blocks of 1 MiB
+    const auto by_default = import_femu(short_one.path);
+    REQUIRE(by_default.has_value());
+    CHECK(key_of(*by_default, "ftl.reserved_permille") == "250");
     const ImportFile variable{"run.sh", "a\n-device femu,nchs=$n\n"};
     CHECK(error_of(import_femu(variable.path)) == variable.path + ":2:19: nchs=$n: a number is wanted");
     const ImportFile none{"run.sh", "qemu\n"};
