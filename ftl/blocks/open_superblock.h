@@ -1,7 +1,7 @@
 /// The blocks a group is writing: one on each of some planes of its die, filled row by row across them.
 ///
-/// Idea       Consecutive logical pages take neighbouring columns of a row, so that they are programmed by one multi-plane command. With nand.subpages a
-///            row is as many units deep as a page of the chip has, and those of a column are filled first.
+/// Idea       Consecutive logical pages take neighbouring columns of a row, so that they are programmed by one multi-plane command. With
+///            nand.subpages a row is as many units deep as a page of the chip has, and those of a column are filled first.
 /// Invariant  Column c is filled up to row next / columns, plus one if c < next % columns (depth 1). `next` is a multiple of the depth.
 ///            All columns lie on different planes of one die.
 /// Cost       A division an allocation; swapped, never copied.

@@ -16,5 +16,5 @@ echo "README.md: $words words; CHANGELOG.md: $entries entries; pages: $pages lin
 [ "$words" -le 900 ] || { echo "README.md has more than 900 words"; code=1; }
 [ "$entries" -le 60 ] || { echo "CHANGELOG.md has more than 60 entries"; code=1; }
 [ "$wrapped" -eq 0 ] || { echo "CHANGELOG.md has entries of more than one line"; code=1; }
-[ "$pages" -le 6550 ] || { echo "the pages have more than 6550 lines"; code=1; }
+[ "$pages" -le 6720 ] || { echo "the pages have more than 6720 lines"; code=1; }
 exit "$code"
