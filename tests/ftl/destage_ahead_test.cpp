@@ -12,7 +12,7 @@ using flashlab::test::tiny_config;
 
 namespace {
 
-SimTime at(std::int64_t ns) { return sim_start + Duration{ns}; }
+SimTime moment(std::int64_t ns) { return sim_start + Duration{ns}; }
 
 /// Pages of 512 bytes on one die of two planes: link 1000 + 128 ns, program 700 us.
 SsdConfig ahead(std::uint32_t pages, std::uint32_t from_permille = 0, std::uint32_t lines = 1) {
@@ -68,15 +68,15 @@ TEST_CASE("a newcomer takes a free slot, else the first one that comes back, eac
 
 TEST_CASE("no more lines are under way than asked for", "[ftl][buffer][destage]") {
     DestageAhead tested{100, 2};
-    CHECK(tested.next_begin(at(0)) == at(0));
-    tested.begun(at(500));
-    CHECK(tested.next_begin(at(0)) == at(0));
-    tested.begun(at(300));
-    CHECK(tested.next_begin(at(0)) == at(300));
-    CHECK(tested.next_begin(at(299)) == at(300));
-    CHECK(tested.next_begin(at(300)) == at(300));
-    tested.begun(at(900));
-    CHECK(tested.next_begin(at(301)) == at(500));
+    CHECK(tested.next_begin(moment(0)) == moment(0));
+    tested.begun(moment(500));
+    CHECK(tested.next_begin(moment(0)) == moment(0));
+    tested.begun(moment(300));
+    CHECK(tested.next_begin(moment(0)) == moment(300));
+    CHECK(tested.next_begin(moment(299)) == moment(300));
+    CHECK(tested.next_begin(moment(300)) == moment(300));
+    tested.begun(moment(900));
+    CHECK(tested.next_begin(moment(301)) == moment(500));
 }
 
 TEST_CASE("a load that the flash keeps up with is answered at once, for ever", "[ssd][buffer][destage]") {

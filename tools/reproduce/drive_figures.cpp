@@ -34,7 +34,8 @@ public:
         const auto preset = find_device_preset(preset_name);
         ensure(preset.has_value(), "the drive has a preset of its name");
         SsdConfig config = preset->config;
-        config.nand.geometry.blocks_per_plane /= scale;
+        config.nand.geometry.pages_per_block /= scale; // as many blocks, each smaller
+        config.nand.timing.block_erase /= scale;
         config.nand.factory_bad_per_million = 0;
         DriveOfToday made;
         auto drive = MemoryDrive::make(config, Payload::none, *made.nobody_);
@@ -218,18 +219,19 @@ ExperimentRun::Result run_drive(std::string_view id, std::string_view preset, co
     for (const double x : asked_of(id, "writes in order")) jobs.push_back({Job::Kind::in_order, x});
     for (const double x : asked_of(id, "random writes")) jobs.push_back({Job::Kind::random, x});
     for (const double x : asked_of(id, "read,")) jobs.push_back({Job::Kind::latencies, x});
-    const std::uint32_t scale = context.is_quick() ? 4 : 1;
+    const std::uint32_t scale = context.is_quick() ? 2 : 1;
     const auto measured = measure_points<std::vector<ReproducedPoint>>(
         context.workers, jobs.size(), [&](std::size_t i) { return measure_job(preset, scale, jobs[i], context.is_quick()); });
     if (!measured) return std::unexpected(measured.error());
     Reproduction out;
     for (const auto& points : *measured) std::ranges::copy(points, std::back_inserter(out.points));
     std::ranges::stable_sort(out.points, {}, &ReproducedPoint::series);
-    out.free_parameters = {{"preset", fmt::format("flashlab info --preset {}", preset),
-                            "a drive of today's kind: its chips by the data sheets' orders of magnitude", "the values marked as fitted"},
-                           {"scale", fmt::format("1 / {} of the preset's blocks", scale), "space is scaled, rates are not: all dies are there"},
-                           {"load", fmt::format("at most {} requests of the open load at once", most_open),
-                            "the source's threads have some bound, and do not say which"}};
+    out.free_parameters = {
+        {"preset", fmt::format("flashlab info --preset {}", preset), "a drive of today's kind: its chips by the data sheets' orders of magnitude",
+         "the values marked as fitted"},
+        {"scale", fmt::format("blocks of 1 / {} of the preset's pages", scale), "space is scaled, rates are not: all dies and blocks are there"},
+        {"load", fmt::format("at most {} requests of the open load at once", most_open),
+         "the source's threads have some bound, and do not say which"}};
     return out;
 }
 
