@@ -35,8 +35,8 @@ for page in schemes logger service; do
     grep -q '"name":"' "$page.html" || die "$page.html shows nothing"
 done
 for scheme in page_map hftl fast; do grep -q "\"name\":\"$scheme\"" schemes.html || die "schemes.html lacks $scheme"; done
-grep -q 'no fsync(c.tmp) before rename' walk2.out && grep -q 'fsync(c.tmp)' lost.html || die "the missing fsync is not named: $(cat walk2.out)"
-! grep -q 'no fsync' safe.html || die "the mended program is blamed"
+grep -q 'fix: fsync(c.tmp) before line' walk2.out && grep -q 'fsync(c.tmp)' lost.html || die "the missing fsync is not named: $(cat walk2.out)"
+! grep -q 'can lack its data' safe.html || die "the mended program is blamed"
 grep -q 'collection' collection.html && grep -q '"mark":"stale"' collection.html || die "no collection happens in class"
 grep -q 'waited_for' walk4.out && grep -Eq '^lifetime: .*(years|days)' walk4.out || die "no lifetime: $(cat walk4.out)"
 grep -q '^waf' walk5.out || die "smart: $(cat walk5.out)"

@@ -174,7 +174,7 @@ echo "--- the program that syncs nothing: found, and named"
 ends forgets 1
 judged forgets
 [[ $findings -ge 1 ]] || die "nothing was found"
-grep -q 'no fsync(settings.new) be' "$home/forgets/power-cut/findings.txt" || die "the missing call: $(cat "$home/forgets/power-cut/findings.txt")"
+grep -q 'fix: fsync(settings.new) be' "$home/forgets/power-cut/findings.txt" || die "the missing call: $(cat "$home/forgets/power-cut/findings.txt")"
 ls -d "$home"/forgets/power-cut/flashlab-state-* > /dev/null || die "the state is not kept"
 echo "--- the program that syncs file and directory: nothing is found"
 ends right 0
