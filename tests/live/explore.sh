@@ -27,7 +27,7 @@ done
 say "--- without the sync of the data, and without that of the name"
 for model in strict ext4 xfs btrfs posix; do
     expect 1 --persistence $model --states 50 --check "$check" -- env data=true name=sync sh -c "$writer"
-    grep -q 'fix: fsync(n.new) before' "$work/out" || die "$model: the missing call is not told: $(cat "$work/out")"
+    grep -q '"missing_call":"fsync(n.new) before' "$work/out" || die "$model: the missing call is not told: $(cat "$work/out")"
     [[ $model == strict ]] && want=0 || want=1
     expect $want --persistence $model --states 50 --check "$check" -- env data=sync name=true sh -c "$writer"
     [[ $want -eq 0 ]] || grep -q 'fsync of the directory' "$work/out" || die "$model: the missing call is not told: $(cat "$work/out")"

@@ -65,7 +65,7 @@ for at in work idle flush erase gc recovery; do
         work | flush) [[ $(field struck) == "$at" && $(field operations_interrupted) -ge 1 ]] || die "--at $at met nothing" ;;
         gc | erase) # nothing was overwritten, so there is no collection: what is struck instead is said
             [[ $at == erase || $(field struck) != gc ]] || die "--at gc: the drive has collected nothing, yet the cut says that it struck a collection"
-            [[ $(field struck) == "$at" ]] || grep -Eq "^flashlab: warning: ctl powercut --at $at: .*instead" "$work/err" || die "--at $at: struck $(field struck), and not a word: $(cat "$work/err")" ;;
+            [[ $(field struck) == "$at" ]] || grep -Eq "^flashlab: warning: ctl powercut --at $at: .*so the power failed during" "$work/err" || die "--at $at: struck $(field struck), and not a word: $(cat "$work/err")" ;;
         recovery) grep -q '"recovery":{' "$work/cut.json" || die "the recovery was not cut" ;;
     esac
     "$FLASHLAB" fsck -n "$device" > "$work/fsck.log" 2>&1 || { cat "$work/fsck.log"; die "fsck after --at $at"; }
