@@ -1,5 +1,8 @@
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
+#include <memory>
 #include <queue>
 #include <set>
 
