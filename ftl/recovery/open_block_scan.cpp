@@ -32,7 +32,7 @@ std::expected<OpenBlockScan, NandError> scan_open_block(NandArray& array, const 
             else if (!first || first->lpn != read->oob->lpn || first->sequence != read->oob->sequence)
                 whole = false;
         }
-        if (whole && first && first->kind != PageKind::padding) found.push_back({first->lpn, first->sequence, unit, first->kind, first->scheme_word});
+        if (whole && first) found.push_back({first->lpn, first->sequence, unit, first->kind, first->scheme_word});
     }
     return scan;
 }

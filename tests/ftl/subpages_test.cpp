@@ -128,6 +128,22 @@ TEST_CASE("subpages survive cuts and clean mounts, with word lines, an SLC cache
     }
 }
 
+TEST_CASE("what padding can take in each block is spare on top", "[ftl][subpages]") {
+    const auto spare_of = [](std::uint32_t subpages) {
+        SsdConfig config = with_subpages("page_map", 4);
+        config.nand.options.subpages = subpages;
+        config.ftl.reserved_permille = 1; // as few as must be
+        config.nand.geometry.blocks_per_plane = 160;
+        const auto plan = plan_ftl(config, *Geometry::make(config.nand.geometry));
+        REQUIRE(plan);
+        return plan->spare_blocks;
+    };
+    const SsdConfig config = with_subpages("page_map", 4);
+    const GeometryConfig& g = config.nand.geometry;
+    const std::uint32_t dies = g.channels * g.chips_per_channel * g.dies_per_chip, blocks = g.planes_per_die * 160;
+    CHECK(spare_of(4) - spare_of(1) >= dies * (blocks * 3 / g.pages_per_block)); // the ring may be larger, too
+}
+
 TEST_CASE("subpages are refused where something else programs or maps page by page", "[ftl][subpages]") {
     const auto refusal = [](const SsdConfig& config) {
         const auto plan = plan_ftl(config, *Geometry::make(config.nand.geometry));
