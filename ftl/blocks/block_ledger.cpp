@@ -7,8 +7,10 @@
 namespace flashlab {
 
 BlockLedger::BlockLedger(const PageBlocksConfig& config, NandArray& array)
-    : config_{config}, kinds_{config.kinds()}, array_{array}, units_{array.geometry(), config.pages_per_unit}, valid_{units_},
-      free_{array.geometry()}, groups_(config.groups), state_(array.geometry().blocks(), State::outside), frontier_of_(array.geometry().blocks(), 0),
+    : config_{config}, kinds_{config.kinds()},
+      least_stale_{std::min((array.config().options.subpages - 1) * config.streams + 1, array.geometry().pages_per_block() / config.pages_per_unit)},
+      array_{array}, units_{array.geometry(), config.pages_per_unit}, valid_{units_}, free_{array.geometry()}, groups_(config.groups),
+      state_(array.geometry().blocks(), State::outside), frontier_of_(array.geometry().blocks(), 0),
       settled_at_(array.geometry().blocks(), sim_start), closed_by_(array.geometry().blocks(), sim_start),
       forgotten_at_(array.geometry().blocks(), sim_start), rest_(array.geometry().blocks(), 0), pinned_(array.geometry().blocks(), 0) {
     ensure(config.groups >= 1 && config.groups <= array.geometry().dies(), "a group is a die");
@@ -95,7 +97,7 @@ void BlockLedger::set_data(BlockId block, SimTime end) {
 
 std::uint32_t BlockLedger::listed_under(BlockId block) const {
     const std::uint32_t valid = valid_.count(block), all = units_.units_per_block();
-    return valid == all ? all : std::min(valid + rest_[block.value()], all - 1);
+    return all - valid < least_stale_ ? all : std::min(valid + rest_[block.value()], all - 1);
 }
 
 void BlockLedger::list_full(BlockId block) {

@@ -150,7 +150,8 @@ private:
     void check_counts(std::vector<CheckProblem>& out) const;
 
     const PageBlocksConfig& config_;
-    const std::uint32_t kinds_; ///< of the configuration: each unit that becomes invalid asks
+    const std::uint32_t kinds_;       ///< of the configuration: each unit that becomes invalid asks
+    const std::uint32_t least_stale_; ///< a block with fewer stale units is no candidate: padding (nand.subpages) may take what its copies leave
     NandArray& array_;
     UnitGeometry units_;
     ValidMap valid_;

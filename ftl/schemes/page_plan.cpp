@@ -34,10 +34,10 @@ std::expected<void, std::string> can_map_units(const SsdConfig& config, const Ge
 
 namespace {
 
-/// Blocks of a group that padding can take: less than a page of the chip in each of its blocks, which no collection gains.
-std::uint32_t padded_blocks_a_group(const NandConfig& nand) {
+/// Blocks of a group that padding can take: less than a page of the chip a stream in each of its blocks, which no collection gains.
+std::uint32_t padded_blocks_a_group(const NandConfig& nand, std::uint32_t streams) {
     const GeometryConfig& g = nand.geometry;
-    return (g.planes_per_die * g.blocks_per_plane * (nand.options.subpages - 1) + g.pages_per_block - 1) / g.pages_per_block;
+    return (g.planes_per_die * g.blocks_per_plane * (nand.options.subpages - 1) * streams + g.pages_per_block - 1) / g.pages_per_block;
 }
 
 /// What is left of the reserve when the ring, the scheme's own pages, open superblocks and what is kept free are taken off, and what that costs.
@@ -107,7 +107,7 @@ std::expected<FtlPlan, std::string> plan_pages(const SsdConfig& config, const Ge
     const auto own = static_cast<std::uint32_t>((request.own_units + units.units_per_block() - 1) / units.units_per_block());
     const std::uint32_t streams = streams_of(config);
     const std::uint32_t least_a_group =
-        std::max(request.spare_a_group, 2 * g.planes_per_die()) + (streams - 1) * g.planes_per_die() + padded_blocks_a_group(config.nand);
+        std::max(request.spare_a_group, 2 * g.planes_per_die()) + (streams - 1) * g.planes_per_die() + padded_blocks_a_group(config.nand, streams);
     const std::uint32_t least = plan.groups * least_a_group + plan.meta_blocks + own;
     if (blocks < bad + least + plan.groups * least_a_group)
         return std::unexpected(fmt::format(
@@ -138,7 +138,7 @@ PageBlocksConfig page_blocks_config(const SsdConfig& config, const FtlPlan& plan
     c.allocation = *Allocation::parse(config.ftl.allocation);
     c.pages_per_unit = config.ftl.mapping_unit_pages;
     c.valid_units_at_most = plan.logical_pages;
-    c.spare_blocks_a_group += padded_blocks_a_group(config.nand);
+    c.spare_blocks_a_group += padded_blocks_a_group(config.nand, streams_of(config));
     c.gc_slice_us = config.ftl.gc_slice_us;
     c.wear_threshold = config.ftl.wear_threshold;
     c.streams = streams_of(config);
