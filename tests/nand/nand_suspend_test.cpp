@@ -84,7 +84,8 @@ TEST_CASE("a read suspends the operation that it meets first, whatever was reser
     Flash flash{suspending(0, 1)};
     prepare(flash);
     for (const bool later : {later_first, !later_first})
-        REQUIRE(flash.array.copy(flash.page(0, 0), flash.page(later ? 4 : 3, 0), {at(later ? 2'000'000 : 1'000'000), {Cause::gc, no_event}}));
+        REQUIRE(flash.array.copy(flash.page(0, 0), later ? flash.page(2, 1) : flash.page(3, 0),
+                                 {at(later ? 2'000'000 : 1'000'000), {Cause::gc, no_event}}));
     CHECK(flash.read(flash.page(1, 0), at(1'050'000)) == at(1'070'000 + 11'024));
     CHECK(flash.array.suspensions() == 1);
 }
