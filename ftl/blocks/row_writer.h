@@ -14,13 +14,13 @@
 
 namespace flashlab {
 
-/// Returns when the last program ends. `prepare(i, pages, at)`: when these pages, from the i-th on, may be programmed. `current(lpn)`: the page's
+/// Returns when the last program ends, and how many pages were placed: all, or those of one row if `is_line`.
+/// `prepare(i, pages, at)`: when these pages, from the i-th on, may be programmed. `current(lpn)`: the page's
 /// unit, or none. `adopt(lpn, unit, column, end)`: the unit, in that column, holds the newest version; its program ends at `end`. `follow(pages,
-/// at)`: so many pages were placed, programmed from `at` on. `placed`: how many were; one row only, if `is_line`.
+/// at)`: so many pages were placed, programmed from `at` on.
 template <class Prepare, class Current, class Adopt, class Follow>
-[[nodiscard]] FtlResult<SimTime> write_rows(PageBlocks& blocks, const PagesToWrite& what, const Io& io, const Prepare& prepare,
-                                            const Current& current, const Adopt& adopt, const Follow& follow, bool is_line,
-                                            std::uint32_t& placed_pages) {
+[[nodiscard]] FtlResult<Ftl::WrittenLine> write_rows(PageBlocks& blocks, const PagesToWrite& what, const Io& io, const Prepare& prepare,
+                                                     const Current& current, const Adopt& adopt, const Follow& follow, bool is_line) {
     const UnitGeometry& units = blocks.units();
     SimTime done = io.when;
     SimTime at = io.when;
@@ -29,7 +29,7 @@ template <class Prepare, class Current, class Adopt, class Follow>
         const Lpn lpn = what.lpn(i);
         const std::uint32_t most = std::min(what.pages - i, blocks.most_at_once());
         const auto prepared = prepare(i, most, at);
-        if (!prepared) return prepared;
+        if (!prepared) return std::unexpected(prepared.error());
         at = *prepared;
         const auto part = what.from.empty() ? what.from : what.from.subspan(std::size_t{i} * units.bytes_per_unit());
         const auto run = blocks.stream_run_of(what, i, most, io.origin);
@@ -54,8 +54,7 @@ template <class Prepare, class Current, class Adopt, class Follow>
         if (!blocks.has_failed_blocks()) continue;
         if (const auto retired = blocks.retire_failed(io.when); !retired) return std::unexpected(retired.error());
     }
-    placed_pages = i;
-    return done;
+    return Ftl::WrittenLine{done, i};
 }
 
 } // namespace flashlab

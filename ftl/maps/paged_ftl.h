@@ -58,33 +58,31 @@ private:
         return reader_.read_part(lpn, table_.current(lpn), offset, bytes, to, io.at(*looked_up));
     }
     FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) override {
-        return write_pages({first, pages, from}, io);
+        return end_of(write_pages({first, pages, from}, io, false));
     }
     FtlResult<WrittenLine> do_write_line(std::span<const Lpn> pages, std::span<const std::byte> from, const Io& io) override {
-        WrittenLine line;
-        const auto done = write_pages({pages.front(), static_cast<std::uint32_t>(pages.size()), from, pages}, io, &line.pages);
-        if (!done) return std::unexpected(done.error());
-        line.done = *done;
-        return line;
+        return write_pages({pages.front(), static_cast<std::uint32_t>(pages.size()), from, pages}, io, true);
     }
     FtlResult<SimTime> do_write_each(std::span<const Lpn> pages, std::span<const std::byte> from, const Io& io) override {
-        return write_pages({pages.front(), static_cast<std::uint32_t>(pages.size()), from, pages}, io);
+        return end_of(write_pages({pages.front(), static_cast<std::uint32_t>(pages.size()), from, pages}, io, false));
     }
-    /// `line`: where the number of pages goes if one row is all that is written; null: all are.
-    [[nodiscard]] FtlResult<SimTime> write_pages(const PagesToWrite& what, const Io& io, std::uint32_t* line = nullptr) {
-        std::uint32_t placed_pages = 0;
+    [[nodiscard]] static FtlResult<SimTime> end_of(const FtlResult<WrittenLine>& written) {
+        if (!written) return std::unexpected(written.error());
+        return written->done;
+    }
+    /// `is_line`: of one row only.
+    [[nodiscard]] FtlResult<WrittenLine> write_pages(const PagesToWrite& what, const Io& io, bool is_line) {
         if (blocks_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, what.first, io.when});
         if (const auto begun = table_.begin_write(what.first, io); !begun) return std::unexpected(begun.error());
         const auto written = write_rows(
             blocks_, what, io, [&](std::uint32_t first, std::uint32_t row, SimTime at) { return table_.before_row(what, first, row, io.at(at)); },
             [this](Lpn lpn) { return table_.current(lpn); },
             [this](Lpn lpn, UnitId unit, const OpenColumn& column, SimTime end) { table_.adopt(lpn, unit, column, end); },
-            [&](std::uint32_t placed, SimTime at) { return table_.after_row(placed, io.at(at)); }, line != nullptr, placed_pages);
+            [&](std::uint32_t placed, SimTime at) { return table_.after_row(placed, io.at(at)); }, is_line);
         if (!written) return written;
-        counters_.host_pages_written += placed_pages;
-        if (line != nullptr) *line = placed_pages;
-        table_.answered(*written);
-        return *written;
+        counters_.host_pages_written += written->pages;
+        table_.answered(written->done);
+        return written;
     }
     FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, const Io& io) override {
         if (blocks_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, io.when});
