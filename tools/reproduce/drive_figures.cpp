@@ -120,7 +120,7 @@ std::expected<Throughput, std::string> write_closed(DriveOfToday& drive, std::ui
     return Throughput{static_cast<double>(drive.programmed_pages() - programmed) / (counted * pages), counted / seconds};
 }
 
-std::expected<Throughput, std::string> fill_in_order(DriveOfToday& drive, std::uint64_t pages) {
+std::expected<Throughput, std::string> write_in_order(DriveOfToday& drive, std::uint64_t pages) {
     const std::uint64_t requests = pages / pages_in_order;
     return write_closed(drive, requests, pages_in_order, 32, requests / 5, [](std::uint64_t i) { return i * pages_in_order; });
 }
@@ -187,11 +187,10 @@ std::expected<std::vector<ReproducedPoint>, std::string> measure_job(std::string
     std::vector<ReproducedPoint> points;
     const auto add = [&](std::string series, double ours) { points.push_back({std::move(series), job.x, {}, ours}); };
     const auto percent_of = [&](double percent) { return static_cast<std::uint64_t>(static_cast<double>(drive->pages()) * percent / 100); };
-    const auto filled = fill_in_order(*drive, job.kind == Job::Kind::random ? percent_of(job.x) : drive->pages());
+    const auto filled = write_in_order(*drive, job.kind == Job::Kind::random ? percent_of(job.x) : drive->pages());
     if (!filled) return std::unexpected(filled.error());
     if (job.kind == Job::Kind::in_order) {
-        const std::uint64_t requests = drive->pages() / pages_in_order;
-        const auto again = write_closed(*drive, requests, pages_in_order, 32, requests / 5, [](std::uint64_t i) { return i * pages_in_order; });
+        const auto again = write_in_order(*drive, drive->pages());
         if (!again) return std::unexpected(again.error());
         add("writes in order, WAF", again->waf);
         add("writes in order, MB/s", again->writes_a_second * pages_in_order * 4096 / 1e6);
