@@ -83,6 +83,26 @@ struct SlowToForget final : PageOwner {
     SimTime forgotten = sim_start;
 };
 
+/// Blocks of a new drive whose owner is a test's own.
+template <class Owner>
+struct BlocksOnFlash {
+    explicit BlocksOnFlash(const SsdConfig& config, PageBlocksConfig of, std::unique_ptr<SeparationPolicy> separation = nullptr)
+        : geometry{*Geometry::make(config.nand.geometry)}, array{geometry, config.nand, store, sink, UndoPolicy::none},
+          is_open{array.open().has_value()},
+          blocks{std::move(of), array, sink, owner, {.victim = make_victim_policy("greedy", {}, 1), .separation = std::move(separation)}} {
+        REQUIRE(is_open);
+        for (std::uint32_t b = 0; b < geometry.blocks(); ++b) blocks.load_block(BlockId{b}, PageBlocks::LoadAs::erased, host_frontier);
+        blocks.finish_loading(sim_start);
+    }
+    Geometry geometry;
+    MemoryPageStore store{geometry, Payload::none};
+    NullEventSink sink;
+    NandArray array;
+    bool is_open;
+    Owner owner;
+    PageBlocks blocks;
+};
+
 } // namespace
 
 TEST_CASE("a block that a ring gave back is erased no earlier than the ring's table is durable", "[blocks]") {
@@ -105,15 +125,10 @@ TEST_CASE("a block that a ring gave back is erased no earlier than the ring's ta
 
 TEST_CASE("a host page behind a collection's copies waits until their victim is forgotten", "[blocks]") {
     const SsdConfig config = test::tiny_config();
-    const auto geometry = *Geometry::make(config.nand.geometry);
-    MemoryPageStore store{geometry, Payload::none};
-    NullEventSink sink;
-    NandArray array{geometry, config.nand, store, sink, UndoPolicy::none};
-    REQUIRE(array.open().has_value());
-    SlowToForget owner;
-    PageBlocks blocks{{.valid_units_at_most = 32}, array, sink, owner, {.victim = make_victim_policy("greedy", {}, 1)}};
-    for (std::uint32_t b = 0; b < geometry.blocks(); ++b) blocks.load_block(BlockId{b}, PageBlocks::LoadAs::erased, host_frontier);
-    blocks.finish_loading(sim_start);
+    BlocksOnFlash<SlowToForget> drive{config, {.valid_units_at_most = 32}};
+    PageBlocks& blocks = drive.blocks;
+    auto& owner = drive.owner;
+    [[maybe_unused]] const Geometry& geometry = drive.geometry;
     SimTime now = sim_start;
     const auto write = [&](std::uint32_t lpn) {
         const auto placed = blocks.write_row({{Lpn{lpn}, 1}}, {now, {Cause::user, no_event}});
@@ -145,6 +160,14 @@ struct RememberedVictims final : PageOwner {
         return forgotten[victim] = now + Duration{5'000'000 * (victims++ % 8)};
     }
     SimTime condemned(BlockId, SimTime now, EventId) override { return now; }
+    SimTime write(PageBlocks& blocks, Lpn lpn, SimTime now) {
+        const auto placed = blocks.write_row({{lpn, 1}}, {now, {Cause::user, no_event}});
+        REQUIRE(placed.has_value());
+        if (const auto old = at.find(lpn); old != at.end()) blocks.invalidate(old->second, placed->end);
+        at.insert_or_assign(lpn, blocks.unit_of(*placed, 0));
+        blocks.validate(at.at(lpn));
+        return placed->end;
+    }
     std::map<Lpn, UnitId> at;
     std::map<BlockId, SimTime> forgotten;
     int victims = 0;
@@ -155,24 +178,15 @@ struct RememberedVictims final : PageOwner {
 
 TEST_CASE("a superblock is programmed once a block that its opening leaves free is free on flash, too (B5)", "[blocks]") {
     const SsdConfig config = test::tiny_config();
-    const auto geometry = *Geometry::make(config.nand.geometry);
-    MemoryPageStore store{geometry, Payload::none};
-    NullEventSink sink;
-    NandArray array{geometry, config.nand, store, sink, UndoPolicy::none};
-    REQUIRE(array.open().has_value());
-    RememberedVictims owner;
-    PageBlocks blocks{{.valid_units_at_most = 100}, array, sink, owner, {.victim = make_victim_policy("greedy", {}, 1)}};
-    for (std::uint32_t b = 0; b < geometry.blocks(); ++b) blocks.load_block(BlockId{b}, PageBlocks::LoadAs::erased, host_frontier);
-    blocks.finish_loading(sim_start);
+    BlocksOnFlash<RememberedVictims> drive{config, {.valid_units_at_most = 100}};
+    PageBlocks& blocks = drive.blocks;
+    auto& owner = drive.owner;
+    [[maybe_unused]] const Geometry& geometry = drive.geometry;
     SimTime now = sim_start;
     std::uint32_t stamp = 0, waits = 0;
     for (int i = 0; i < 3000; ++i) {
         const Lpn lpn{static_cast<std::uint32_t>(i % 100)}; // in order: victims hold nothing, and several are forgotten in a row
-        const auto placed = blocks.write_row({{lpn, 1}}, {now, {Cause::user, no_event}});
-        REQUIRE(placed.has_value());
-        if (const auto old = owner.at.find(lpn); old != owner.at.end()) blocks.invalidate(old->second, placed->end);
-        owner.at.insert_or_assign(lpn, blocks.unit_of(*placed, 0));
-        blocks.validate(owner.at.at(lpn));
+        const SimTime end = owner.write(blocks, lpn, now);
         const OpenSuperblock& open = blocks.open(GroupId{0});
         if (std::exchange(stamp, open.stamp) != open.stamp) {
             const SimTime programmed = open.ready; // at the earliest
@@ -188,7 +202,7 @@ TEST_CASE("a superblock is programmed once a block that its opening leaves free 
             CAPTURE(i, left, forgotten);
             CHECK((forgotten >= 1 || left == 0));
         }
-        now = placed->end;
+        now = end;
     }
     CHECK(waits > 10);
 }
@@ -211,19 +225,10 @@ TEST_CASE("copies that go together, a word line at a time, are of one stream", "
     config.nand.geometry.pages_per_block = 24;
     config.nand.geometry.blocks_per_plane = 20;
     config.nand.options.one_shot = one_shot;
-    const auto geometry = *Geometry::make(config.nand.geometry);
-    MemoryPageStore store{geometry, Payload::none};
-    NullEventSink sink;
-    NandArray array{geometry, config.nand, store, sink, UndoPolicy::none};
-    REQUIRE(array.open().has_value());
-    RememberedVictims owner;
-    PageBlocks blocks{{.valid_units_at_most = 400, .streams = 2},
-                      array,
-                      sink,
-                      owner,
-                      {.victim = make_victim_policy("greedy", {}, 1), .separation = std::make_unique<ByParity>()}};
-    for (std::uint32_t b = 0; b < geometry.blocks(); ++b) blocks.load_block(BlockId{b}, PageBlocks::LoadAs::erased, host_frontier);
-    blocks.finish_loading(sim_start);
+    BlocksOnFlash<RememberedVictims> drive{config, {.valid_units_at_most = 400, .streams = 2}, std::make_unique<ByParity>()};
+    PageBlocks& blocks = drive.blocks;
+    auto& owner = drive.owner;
+    [[maybe_unused]] const Geometry& geometry = drive.geometry;
     std::array<int, 2> at_home{}, away{};
     owner.on_copy = [&](Lpn lpn, BlockId to) {
         const auto& mine = blocks.open(GroupId{0}, FrontierId{lpn.value() % 2}).columns;
@@ -233,12 +238,7 @@ TEST_CASE("copies that go together, a word line at a time, are of one stream", "
     SimTime now = sim_start;
     for (std::uint32_t i = 0; i < 8000; ++i) {
         const Lpn lpn{i < 400 ? i : static_cast<std::uint32_t>(random.below(400))};
-        const auto placed = blocks.write_row({{lpn, 1}}, {now, {Cause::user, no_event}});
-        REQUIRE(placed.has_value());
-        if (const auto old = owner.at.find(lpn); old != owner.at.end()) blocks.invalidate(old->second, placed->end);
-        owner.at.insert_or_assign(lpn, blocks.unit_of(*placed, 0));
-        blocks.validate(owner.at.at(lpn));
-        now = placed->end;
+        now = owner.write(blocks, lpn, now);
     }
     CAPTURE(one_shot, at_home[0], at_home[1], away[0], away[1]);
     for (const int parity : {0, 1}) {

@@ -171,19 +171,9 @@ TEST_CASE("a cache under a full drive keeps every page through cuts and clean mo
         for (std::uint32_t unit = 0; unit < rig.units() && seed % 2 == 0; ++unit) rig.now = rig.write(unit, 1);
         for (int c = 0; c < 12; ++c) {
             CAPTURE(c);
-            const SimTime from = rig.now;
-            rig.settle();
-            for (std::uint64_t k = 1 + random.below(80); k > 0; --k) {
-                rig.step(random);
-                if (random.chance(1, 4)) rig.now = std::max(rig.now, std::min(rig.ssd().tick(rig.now), rig.now + Duration{5'000'000}));
-            }
-            rig.require_sound();
+            const SimTime from = rig.steps_and_pauses(random);
             folded += rig.array().counters().programs[std::to_underlying(Cause::fold)];
-            if (random.chance(1, 4))
-                rig.remount_clean();
-            else
-                rig.cut_once_or_twice(rig.random_moment(random, from), random);
-            rig.require_sound();
+            rig.leave(from, random);
         }
         rig.check_all();
     }

@@ -111,18 +111,8 @@ TEST_CASE("subpages survive cuts and clean mounts, with word lines, an SLC cache
         for (std::uint32_t unit = 0; unit < rig.units() && seed % 2 == 0; unit += 4) rig.now = rig.write(unit, std::min(4u, rig.units() - unit));
         for (int c = 0; c < 10; ++c) {
             CAPTURE(c);
-            const SimTime from = rig.now;
-            rig.settle();
-            for (std::uint64_t k = 1 + random.below(80); k > 0; --k) {
-                rig.step(random);
-                if (random.chance(1, 4)) rig.now = std::max(rig.now, std::min(rig.ssd().tick(rig.now), rig.now + Duration{5'000'000}));
-            }
-            rig.require_sound();
-            if (random.chance(1, 4))
-                rig.remount_clean();
-            else
-                rig.cut_once_or_twice(rig.random_moment(random, from), random);
-            rig.require_sound();
+            const SimTime from = rig.steps_and_pauses(random);
+            rig.leave(from, random);
         }
         rig.check_all();
     }

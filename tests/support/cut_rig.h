@@ -89,6 +89,26 @@ public:
         now = random.chance(1, 2) ? std::max(now, done) : now + Duration{static_cast<std::int64_t>(random.below(300'000))};
     }
 
+    /// Up to 80 steps, and pauses in which the drive works for itself. No cut will lie before the time returned, when they began.
+    SimTime steps_and_pauses(Random& random) {
+        const SimTime from = now;
+        settle();
+        for (std::uint64_t k = 1 + random.below(80); k > 0; --k) {
+            step(random);
+            if (random.chance(1, 4)) now = std::max(now, std::min(ssd().tick(now), now + Duration{5'000'000}));
+        }
+        require_sound();
+        return from;
+    }
+    /// The drive is left, cleanly or by a cut that lies not before `from`, and comes back sound.
+    void leave(SimTime from, Random& random) {
+        if (random.chance(1, 4))
+            remount_clean();
+        else
+            cut_once_or_twice(random_moment(random, from), random);
+        require_sound();
+    }
+
     void check_unit(std::uint32_t unit) {
         read_unit(unit);
         if (!model_->shows_newest(unit, page_)) FAIL(model_->explain(unit, page_, forever));
