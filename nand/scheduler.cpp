@@ -58,11 +58,9 @@ Scheduler::Scheduler(const Geometry& geometry, const NandConfig& config, const M
     const Duration commands = (options_.two_plane ? 2 : 1) * timing_.command;
     // With a shorter read its own command might be what the data leave room behind; while a bus polls nobody has a gap.
     if (timing_.page_read >= commands && !options_.bus_held_while_sensing) slip_in_ = commands;
-    erase_allowance_ = allowance(options_.erase_suspends);
-    program_allowance_ = allowance(options_.program_suspends);
     if (options_.erase_suspends + options_.program_suspends > 0) {
         windows_.resize(cells_.size() * windows_a_lane);
-        next_window_.resize(cells_.size());
+        next_window_.resize(2 * cells_.size());
     }
     lanes_.reserve(geometry.planes_per_die());
 }
@@ -166,10 +164,9 @@ Scheduler::Reservation Scheduler::read(PlaneId plane, const Medium& medium, std:
         }
         if (window == nullptr) {
             cells.take(sense, cells_free - sense);
+            if (!host) open_window(lane, sense, cells_free, options_.program_suspends, true);
         } else {
-            window->left -= timing_.suspend + (cells_free - sense) + timing_.resume;
-            window->busy_until = cells_free + timing_.resume;
-            ++suspensions_;
+            suspend(*window, cells, sense, cells_free);
         }
         if (options_.cache_register) registers_[lane].take(sensed, register_free - sensed);
         if (work != none) {
@@ -181,24 +178,37 @@ Scheduler::Reservation Scheduler::read(PlaneId plane, const Medium& medium, std:
     }
 }
 
-/// The time that `suspends` reads of whole pages take from an operation that they suspend.
-Duration Scheduler::allowance(std::uint32_t suspends) const {
-    return static_cast<std::int64_t>(suspends) * (timing_.suspend + timing_.page_read + whole_page_ + timing_.resume);
+void Scheduler::open_window(std::size_t lane, SimTime begin, SimTime end, std::uint32_t suspends, bool is_read) {
+    if (suspends == 0) return;
+    std::size_t& next = next_window_[2 * lane + (is_read ? 1 : 0)];
+    windows_[lane * windows_a_lane + (is_read ? suspendable_a_lane : 0) + next] = {begin, end, begin, suspends, is_read};
+    next = (next + 1) % (is_read ? reads_a_lane : suspendable_a_lane);
 }
 
-void Scheduler::open_window(std::size_t lane, SimTime begin, SimTime end, Duration allowance) {
-    windows_[lane * windows_a_lane + next_window_[lane]] = {begin, end, begin, allowance};
-    next_window_[lane] = (next_window_[lane] + 1) % windows_a_lane;
+/// What the cells did not do meanwhile they do afterwards; right behind the operation it can be suspended again.
+void Scheduler::suspend(Window& window, Calendar& cells, SimTime sense, SimTime cells_free) {
+    const Duration owed = cells_free - sense + (window.is_read ? none : timing_.suspend + timing_.resume);
+    const SimTime paid = cells.earliest(window.end, owed);
+    cells.take(paid, owed);
+    if (window.is_read)
+        window.end = cells_free;
+    else if (paid == window.end)
+        window.end += owed;
+    window.busy_until = cells_free + timing_.resume;
+    --window.left;
+    last_end_ = std::max(last_end_, paid + owed);
+    ++suspensions_;
 }
 
 /// A read suspends no earlier than it was asked for, and not while another read has suspended the operation. One that comes while data enter the
-/// register waits for the cells to begin.
+/// register waits for the cells to begin, one that comes while nobody's read is under way for its end.
 Scheduler::Window* Scheduler::window_for(std::size_t lane, SimTime from, SimTime sense, Duration held, SimTime& earliest) {
     Window* first = nullptr;
     for (Window& window : std::span{windows_}.subspan(lane * windows_a_lane, windows_a_lane)) {
-        if (sense >= window.end || window.left < timing_.suspend + held + timing_.resume) continue;
-        const SimTime at = std::max(sense, std::max(from, window.busy_until) + timing_.suspend);
-        if (at + held + timing_.resume > window.end || (first != nullptr && at >= earliest)) continue;
+        if (window.left == 0 || (window.is_read ? from : sense) >= window.end) continue;
+        const SimTime at = std::max(sense, window.is_read ? window.end : std::max(from, window.busy_until) + timing_.suspend);
+        if (!window.is_read && at + held + timing_.resume > window.end) continue;
+        if (first != nullptr && at >= earliest) continue;
         earliest = at;
         first = &window;
     }
@@ -242,8 +252,7 @@ Scheduler::Reservation Scheduler::program(const Program& what, SimTime from, Sim
     const Duration before_bus = cpu_moves ? none : work; ///< the front fills the buffer before the bus is needed
     const Duration moved = what.bytes == geometry_.page_bytes() ? whole_page_ : data_transfer(what.bytes);
     const Duration in = (cpu_moves ? work : none) + pages * moved + pages / options_.subpages * timing_.command;
-    const Duration allowed = what.host && !what.is_behind ? none : program_allowance_;
-    const Load load{in, what.medium.program_of(what.page) + allowed};
+    const Load load{in, what.medium.program_of(what.page)};
 
     const SimTime data_from = options_.cache_register ? from + before_bus : std::max(from + before_bus, cells_from - in);
     // The front works just in time, so that a buffer is held no longer than need be.
@@ -276,7 +285,7 @@ Scheduler::Reservation Scheduler::program(const Program& what, SimTime from, Sim
         for (const std::size_t lane : lanes_) {
             if (options_.cache_register) registers_[lane].take(at, placed.cells - at);
             cells_[lane].take(options_.cache_register ? placed.cells : at, end - (options_.cache_register ? placed.cells : at));
-            if (allowed != none) open_window(lane, placed.cells, end, allowed);
+            if (!what.host || what.is_behind) open_window(lane, placed.cells, end, options_.program_suspends);
         }
         last_end_ = std::max(last_end_, end);
         return {work == none ? at : front, placed.cells, end, at, at + in, end, end, end};
@@ -289,8 +298,7 @@ Scheduler::Reservation Scheduler::erase(PlaneId plane, const Medium& medium, Sim
     settle_resources(channel, {&lane, 1}, none);
     Calendar& bus = buses_[channel.value()];
     Calendar& cells = cells_[lane];
-    const Duration allowed = erase_allowance_;
-    const Duration length = medium.block_erase + allowed;
+    const Duration length = medium.block_erase;
     for (SimTime start = from;;) {
         const SimTime command = bus.earliest(start, timing_.command);
         const SimTime pulse = command + timing_.command;
@@ -302,7 +310,7 @@ Scheduler::Reservation Scheduler::erase(PlaneId plane, const Medium& medium, Sim
         bus.take(command, timing_.command);
         cells.take(pulse, length);
         const SimTime end = pulse + length;
-        if (allowed != none) open_window(lane, pulse, end, allowed);
+        open_window(lane, pulse, end, options_.erase_suspends);
         last_end_ = std::max(last_end_, end);
         return {command, pulse, end, command, pulse, end, end, end};
     }

@@ -8,8 +8,8 @@
 ///            front and bus work on a page. With two buffers the front fills one while the bus empties the other. If the front has no work, the bus
 ///            alone decides. Without page buffers the CPU moves pages between its memory and the register, and bus and register are held meanwhile
 ///            (HY). Options: the bus held while sensing (DUMBO polls); planes of a die that work one after the other; a cache register that takes the
-///            next page while the cells are busy; erases and programs that reads of the host may suspend. Such an erase or program is given the time
-///            of all its suspensions when it is reserved. So its end never moves, and whatever depends on it waits as long as in the worst case.
+///            next page while the cells are busy; erases and programs that reads of the host may suspend. An end that was reported never moves: the
+///            time of a suspension is owed, and the plane pays it behind the operation, or behind what was reserved there before.
 ///            Data that leave a chip right behind another transfer leave the time of a command between the two. So on a busy bus the command of a
 ///            later read finds a gap, though transfers have their times long before.
 /// Invariant  N3: no resource serves two operations at one instant; a chain of phases is reserved whole or not at all.
@@ -119,13 +119,15 @@ private:
         SimTime begin = sim_start; ///< of its cells' work
         SimTime end = sim_start;
         SimTime busy_until = sim_start; ///< resumed from the last suspension
-        Duration left{0};               ///< of the time given for suspensions
+        std::uint32_t left = 0;         ///< suspensions
+        bool is_read = false;           ///< no host waits for it: it is not suspended, but what comes behind it is made to wait
     };
-    static constexpr std::size_t windows_a_lane = 4; ///< the last ones reserved
+    static constexpr std::size_t suspendable_a_lane = 4, reads_a_lane = 16; ///< the last ones reserved
+    static constexpr std::size_t windows_a_lane = suspendable_a_lane + reads_a_lane;
     struct CopyRoute;
     CopyRun copy_one(const CopyRoute& route, SimTime from, SimTime cells_from);
-    [[nodiscard]] Duration allowance(std::uint32_t suspends) const;
-    void open_window(std::size_t lane, SimTime begin, SimTime end, Duration allowance);
+    void open_window(std::size_t lane, SimTime begin, SimTime end, std::uint32_t suspends, bool is_read = false);
+    void suspend(Window& window, Calendar& cells, SimTime sense, SimTime cells_free);
     /// The window in which this read may suspend an operation; null: there is none. `earliest` becomes the first instant at which it may sense there.
     [[nodiscard]] Window* window_for(std::size_t lane, SimTime from, SimTime sense, Duration held, SimTime& earliest);
     /// The lanes of a pair of planes, into lanes_.
@@ -140,10 +142,8 @@ private:
     Divider planes_per_lane_; ///< planes that share one calendar
     std::uint32_t page_buffers_;
     Duration shortest_transfer_;
-    Duration whole_page_{0};      ///< over the bus
-    Duration erase_allowance_{0}; ///< the time for suspensions
-    Duration program_allowance_{0};
-    Duration slip_in_{0}; ///< left free before data that leave a chip, for a command that is not there yet
+    Duration whole_page_{0}; ///< over the bus
+    Duration slip_in_{0};    ///< left free before data that leave a chip, for a command that is not there yet
     SimTime settled_ = sim_start;
     SimTime last_end_ = sim_start;
     std::vector<Calendar> buses_;     ///< by channel
@@ -152,7 +152,7 @@ private:
     std::vector<Calendar> registers_; ///< by lane; only with a cache register
     Calendar front_;
     std::vector<Window> windows_;          ///< windows_a_lane for each lane; empty without suspensions
-    std::vector<std::size_t> next_window_; ///< by lane
+    std::vector<std::size_t> next_window_; ///< by lane, for what is suspended and for reads
     std::uint64_t suspensions_ = 0;
     std::vector<std::size_t> lanes_; ///< of the operation at hand
     std::vector<Slot> woven_;        ///< of the run of copies at hand

@@ -85,8 +85,7 @@ Scheduler::Reservation Scheduler::erase_two_plane(PlaneId plane, SimTime from) {
     take_lanes_of_pair(plane);
     settle_resources(channel, lanes_, none);
     Calendar& bus = buses_[channel.value()];
-    const Duration allowed = allowance(options_.erase_suspends);
-    const Duration length = timing_.block_erase + allowed;
+    const Duration length = timing_.block_erase;
     for (SimTime start = from;;) {
         const SimTime command = bus.earliest(start, commands);
         const SimTime pulse = command + commands;
@@ -99,7 +98,7 @@ Scheduler::Reservation Scheduler::erase_two_plane(PlaneId plane, SimTime from) {
         const SimTime end = pulse + length;
         for (const std::size_t lane : lanes_) {
             cells_[lane].take(pulse, length);
-            if (allowed != none) open_window(lane, pulse, end, allowed);
+            open_window(lane, pulse, end, options_.erase_suspends);
         }
         last_end_ = std::max(last_end_, end);
         return {command, pulse, end, command, pulse, end, end, end};
