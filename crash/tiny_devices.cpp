@@ -103,6 +103,7 @@ std::expected<SsdConfig, std::string> shaped(const std::string& shape) {
         c.nand.modes[std::to_underlying(CellType::slc)].page_program = Duration{100'000};
         c.ftl.options.set(page_option::slc_blocks, 4);
         c.ftl.options.set(page_option::fold_after_us, 0);
+        c.ftl.options.set(page_option::records_in_slc, true);
         return c;
     }
     if (shape == "mirror") {
@@ -156,7 +157,10 @@ std::expected<SsdConfig, std::string> tiny_device(const std::string& name, const
     config->nand.geometry.cell = *known;
     config->nand.options.paired_pages = *known != CellType::slc && config->dram.pram_buffer_bytes == 0 && !config->nand.options.one_shot &&
                                         config->nand.options.subpages == 1 && Media{config->nand}.is_single();
-    if (*known == CellType::slc) config->ftl.options.set(page_option::slc_blocks, 0); // all blocks are such
+    if (*known == CellType::slc) { // all blocks are such
+        config->ftl.options.set(page_option::slc_blocks, 0);
+        config->ftl.options.set(page_option::records_in_slc, false);
+    }
     config->ftl.scheme = scheme;
     return with_enough_blocks(*config);
 }

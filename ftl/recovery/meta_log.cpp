@@ -6,6 +6,7 @@
 #include "base/contract.h"
 #include "base/crc32c.h"
 #include "base/little_endian.h"
+#include "nand/medium.h"
 #include "nand/pair_backup.h"
 
 namespace flashlab {
@@ -20,6 +21,8 @@ FtlError to_ftl_error(const NandError& error) {
     return {error.kind == NandErrorKind::host_io ? FtlErrorKind::host_io : FtlErrorKind::lost_page, Lpn{0}, error.done, error.host_errno};
 }
 
+CellType mode_of(const NandConfig& nand, bool in_slc) { return in_slc ? CellType::slc : nand.geometry.cell; }
+
 } // namespace
 
 bool MetaArea::contains(BlockId block) const { return std::ranges::find(blocks, block) != blocks.end(); }
@@ -33,15 +36,17 @@ std::vector<BlockId> MetaArea::all() const {
 
 MetaArea plan_meta_area(const NandConfig& nand, const Geometry& geometry, std::uint32_t planes, const MetaNeeds& needs, RingPlace place) {
     MetaArea area;
+    area.in_slc = needs.in_slc;
+    const std::uint32_t pages_a_block = Media{nand}.of(mode_of(nand, needs.in_slc)).pages;
     const auto pages_of = [&](std::uint64_t bytes) {
         const std::uint64_t whole = std::uint64_t{geometry.page_bytes()} * nand.options.subpages;
         return static_cast<std::uint32_t>((bytes + whole - 1) / whole * nand.options.subpages);
     };
     area.checkpoint_pages = pages_of(needs.checkpoint_bytes + meta_record_header_bytes);
-    const std::uint32_t blocks = (area.checkpoint_pages + geometry.pages_per_block() - 1) / geometry.pages_per_block();
+    const std::uint32_t blocks = (area.checkpoint_pages + pages_a_block - 1) / pages_a_block;
     area.width = std::clamp(blocks, 1u, std::min(planes, max_width));
     const std::uint32_t rows_of_checkpoint = (blocks + area.width - 1) / area.width;
-    area.journal_rows = std::max(1u, pages_of(needs.journal_bytes) / (area.width * geometry.pages_per_block()));
+    area.journal_rows = std::max(1u, pages_of(needs.journal_bytes) / (area.width * pages_a_block));
     // One checkpoint lives, one may be under way; the journal between them; and some for blocks that fail.
     area.rows = 2 * rows_of_checkpoint + area.journal_rows + 1 + rows_of_checkpoint / 16;
     area.blocks.assign(std::size_t{area.rows} * area.width, BlockId{0});
@@ -65,12 +70,12 @@ MetaArea plan_meta_area(const NandConfig& nand, const Geometry& geometry, std::u
 }
 
 MetaLog::MetaLog(MetaArea area, NandArray& array)
-    : area_{std::move(area)}, array_{array}, subpages_{array.config().options.subpages},
-      page_(std::size_t{array.geometry().page_bytes()} * subpages_) {
+    : area_{std::move(area)}, array_{array}, mode_{mode_of(array.config(), area_.in_slc)}, pages_a_block_{Media{array.config()}.of(mode_).pages},
+      subpages_{array.config().options.subpages}, page_(std::size_t{array.geometry().page_bytes()} * subpages_) {
     if (!area_.anchor.empty()) {
         MetaArea anchor{1, static_cast<std::uint32_t>(area_.anchor.size()), 0, area_.anchor, {}};
         anchor.checkpoint_pages = pages_of((area_.blocks.size() + 1) * 4);
-        ensure(anchor.checkpoint_pages <= array_.geometry().pages_per_block(), "the ring's table fits a block");
+        ensure(anchor.checkpoint_pages <= array.geometry().pages_per_block(), "the ring's table fits a block");
         anchor_ = std::make_unique<MetaLog>(std::move(anchor), array);
     }
     ensure(area_.rows >= 3 && area_.blocks.size() == std::size_t{area_.rows} * area_.width, "the ring has blocks");
@@ -91,10 +96,10 @@ std::uint32_t MetaLog::pages_of(std::size_t payload_bytes) const {
 std::uint32_t MetaLog::room_in_row(std::uint32_t row) const {
     std::uint32_t good = 0;
     for (std::uint32_t column = 0; column < area_.width; ++column) good += array_.is_bad(block_at(row, column)) ? 0 : 1;
-    return good * array_.geometry().pages_per_block();
+    return good * pages_a_block_;
 }
 
-std::uint32_t MetaLog::room_in_head() const { return static_cast<std::uint32_t>(head_.size()) * array_.geometry().pages_per_block() - next_; }
+std::uint32_t MetaLog::room_in_head() const { return static_cast<std::uint32_t>(head_.size()) * pages_a_block_ - next_; }
 
 std::uint32_t MetaLog::rows_for(std::uint32_t first, std::uint32_t pages) const {
     std::uint32_t rows = 0;
@@ -113,7 +118,7 @@ bool MetaLog::needs_checkpoint(std::size_t payload_bytes) const {
 
 /// Rows that may still fail under a checkpoint: those planned for it, less those that have.
 std::uint32_t MetaLog::spare_rows() const {
-    const std::uint32_t pages_a_row = area_.width * array_.geometry().pages_per_block();
+    const std::uint32_t pages_a_row = area_.width * pages_a_block_;
     const std::uint32_t used =
         2 * ((area_.checkpoint_pages + pages_a_row - 1) / pages_a_row) + area_.journal_rows; // a checkpoint, the next one, the journal between
     std::uint32_t spare = area_.rows > used ? area_.rows - used : 0;
@@ -183,7 +188,7 @@ std::uint32_t MetaLog::share_of_record() const {
 }
 
 bool MetaLog::is_short() const {
-    const std::uint32_t few = std::clamp(area_.width * array_.geometry().pages_per_block() / 8, 1u, 16u);
+    const std::uint32_t few = std::clamp(area_.width * pages_a_block_ / 8, 1u, 16u);
     return needs_checkpoint(std::size_t{few} * page_.size());
 }
 
@@ -264,7 +269,7 @@ FtlResult<SimTime> MetaLog::take_row(const Io& io) {
         for (std::uint32_t column = 0; column < area_.width; ++column) {
             const BlockId block = block_at(row, column);
             if (array_.is_bad(block)) continue;
-            const auto erased = array_.erase(block, io.at(from));
+            const auto erased = array_.erase_as(block, mode_, io.at(from));
             if (erased) {
                 head_.push_back(block);
                 continue;
@@ -290,7 +295,7 @@ std::vector<CheckProblem> MetaLog::check() const {
     if (!can_write()) return out; // the device is read-only: nothing is promised of the ring
     if (live_rows_ > area_.rows) out.push_back({"M2", "meta log", "more rows live than there are"});
     for (const BlockId block : head_)
-        if (const auto page = array_.write_pointer(block); page > array_.geometry().pages_per_block())
+        if (const auto page = array_.write_pointer(block); page > pages_a_block_)
             out.push_back({"M3", "meta log", "a write pointer beyond its block"});
     return out;
 }

@@ -45,6 +45,7 @@ struct MetaArea {
     std::vector<BlockId> blocks;
     std::vector<BlockId> anchor;    ///< three blocks of one plane that hold the ring's table; none: the ring stays where it is
     std::uint32_t journal_rows = 1; ///< between two checkpoints
+    bool in_slc = false;            ///< its blocks are erased as SLC: a record does not pay for a word line of several bits
     [[nodiscard]] bool contains(BlockId block) const;
     /// Ring and anchor, sorted.
     [[nodiscard]] std::vector<BlockId> all() const;
@@ -56,6 +57,7 @@ struct MetaNeeds {
     std::uint64_t checkpoint_bytes = 0; ///< of the largest
     std::uint64_t journal_bytes =
         0; ///< of records between two checkpoints; a row at least. A scheme with a long checkpoint and many records asks for as much again
+    bool in_slc = false; ///< as in MetaArea; the chips have that mode
 };
 
 /// The first good blocks of the first `planes` planes, enough for such checkpoints and a journal between them.
@@ -175,6 +177,8 @@ private:
     std::uint32_t next_ = 0;    ///< page of the head row, over its columns in turn
     std::uint64_t next_number_ = 1;
     SimTime last_end_ = sim_start;
+    const CellType mode_; ///< of its blocks
+    const std::uint32_t pages_a_block_;
     const std::uint32_t subpages_; ///< of a page of the chip: a record has whole ones
     std::vector<std::byte> page_;  ///< of the chip
     std::vector<PageProgram> programs_;

@@ -29,7 +29,7 @@ bool is_of_a_record(const PageOob& oob) { return oob.kind == PageKind::checkpoin
 /// Up to the first erased page; torn pages are passed over, never believed.
 std::expected<BlockScan, NandError> scan_block(NandArray& array, BlockId block, std::uint32_t row, SimTime now, std::vector<FoundPage>& found) {
     BlockScan scan{0, now};
-    for (std::uint32_t i = 0; i < array.geometry().pages_per_block(); ++i) {
+    for (std::uint32_t i = 0; i < array.pages_in(block); ++i) {
         const Ppn page = array.geometry().page_of(block, i);
         const auto read = array.read_oob(page, {scan.done, {Cause::recovery, no_event}});
         if (!read) return std::unexpected(read.error());

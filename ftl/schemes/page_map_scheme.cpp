@@ -43,7 +43,8 @@ WriteMemory memory_of_page_map(const SsdConfig& config, const FtlPlan& plan, con
 
 constexpr std::array<std::string_view, 6> keys{"nand.subpages", "nand.one_shot",   "ftl.allocation",
                                                "ftl.victim",    "ftl.moving_ring", "ftl.gc_slice_us"};
-constexpr std::array<const Option*, 3> options{&page_option::checkpoint_blocks, &page_option::slc_blocks, &page_option::fold_after_us};
+constexpr std::array<const Option*, 4> options{&page_option::checkpoint_blocks, &page_option::slc_blocks, &page_option::fold_after_us,
+                                               &page_option::records_in_slc};
 
 } // namespace
 

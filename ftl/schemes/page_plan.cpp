@@ -84,9 +84,11 @@ std::expected<FtlPlan, std::string> plan_pages(const SsdConfig& config, const Ge
     plan.groups = f.groups == 0 ? g.dies() : f.groups;
     plan.logical_page_bytes = f.mapping_unit_pages * g.page_bytes();
     const CacheRegion cache = request.has_cache ? cache_region_of(config, g, plan.groups) : CacheRegion{};
-    if (const Media media{config.nand}; cache.blocks_a_plane != 0 && (media.own() == CellType::slc || !media.has(CellType::slc)))
+    const bool records_in_slc = f.options[page_option::records_in_slc];
+    if (const Media media{config.nand}; (cache.blocks_a_plane != 0 || records_in_slc) && (media.own() == CellType::slc || !media.has(CellType::slc)))
         return std::unexpected(
-            "ftl.slc_blocks: the chips have no mode SLC; set nand.slc_page_program_ns to its program time, on cells of several bits");
+            fmt::format("{}: the chips have no mode SLC; set nand.slc_page_program_ns to its program time, on cells of several bits",
+                        records_in_slc ? page_option::records_in_slc.key : page_option::slc_blocks.key));
     if (cache.blocks_a_plane >= g.blocks_per_plane())
         return std::unexpected(fmt::format("ftl.slc_blocks leaves none of {} blocks a plane: set fewer", g.blocks_per_plane()));
     if (cache.blocks_a_plane != 0 && f.wear_threshold != 0)
@@ -128,7 +130,8 @@ std::expected<FtlPlan, std::string> plan_pages(const SsdConfig& config, const Ge
 }
 
 MetaArea meta_area_of(const SsdConfig& config, const Geometry& geometry, const FtlPlan& plan, std::uint64_t checkpoint_bytes) {
-    return plan_meta_area(config.nand, geometry, plan.groups * geometry.planes_per_die(), {.checkpoint_bytes = checkpoint_bytes},
+    return plan_meta_area(config.nand, geometry, plan.groups * geometry.planes_per_die(),
+                          {.checkpoint_bytes = checkpoint_bytes, .in_slc = config.ftl.options[page_option::records_in_slc]},
                           config.ftl.moving_ring ? RingPlace::moves : RingPlace::fixed);
 }
 

@@ -36,6 +36,12 @@ inline constexpr OptionOf<std::uint32_t> fold_after_us{
      .initial = 50'000,
      .max = 1u << 30,
      .behind = "ftl.slc_blocks"}};
+inline constexpr OptionOf<bool> records_in_slc{{.key = "ftl.records_in_slc",
+                                                .help =
+                                                    "The map's records and checkpoints lie in blocks of SLC mode (nand.slc_page_program_ns): with "
+                                                    "nand.one_shot each record else takes the time of a word line.",
+                                                .max = 1,
+                                                .behind = "ftl.fold_after_us"}};
 } // namespace page_option
 
 struct PagePlanRequest {
