@@ -41,7 +41,13 @@ std::optional<BlockId> Collector::choose_victim(GroupId group, std::uint32_t fir
 void Collector::start(Job& job, BlockId victim, bool retire, SimTime now, Cause cause) {
     ensure(!job.victim, "one collection at a time");
     ledger_.unlist(victim);
-    job = Job{victim, retire || array_.is_bad(victim), 0, now, now, now, 0, {}, 0, events_.next_id(), cause};
+    job = Job{.victim = victim,
+              .retire = retire || array_.is_bad(victim),
+              .start = now,
+              .last_end = now,
+              .next_slice = now,
+              .id = events_.next_id(),
+              .cause = cause};
     job.into.set(config_.copies_to(ledger_.kind_of(victim)));
 }
 
@@ -55,6 +61,7 @@ void Collector::drop(Job& job) {
 
 void Collector::give_up(GroupId group) {
     Jobs& jobs = jobs_[group.value()];
+    drop_beside(group);
     for (Job* job : {&jobs.job, &jobs.inner, &jobs.fold})
         if (job->victim) drop(*job);
 }
@@ -64,22 +71,26 @@ FtlResult<Collector::JobEnd> Collector::run(Job& job, SimTime now, Slice slice, 
     const UnitGeometry& units = ledger_.units();
     const bool takes_lines = rows_.takes_lines();
     const bool looks_ahead = !array_.keeps_payload(); // with payload the copies themselves take longer than a miss
-    for (const std::uint32_t before = job.copied;;) {
+    for (const std::uint32_t before = job.made;;) {
         job.next = ledger_.valid().next_set(victim, job.next);
         if (job.next == units.units_per_block()) break;
-        if (job.last_end >= slice.until || job.copied - before >= slice.copies) {
-            job.ahead = job.copied - before - std::min(job.copied - before, slice.copies);
+        if (job.last_end >= slice.until || job.made - before >= slice.copies) {
+            job.ahead = job.made - before - std::min(job.made - before, slice.copies);
             return JobEnd::paused;
         }
+        if (takes_lines && &job == &jobs_of(victim).job) start_beside(ledger_.group_of(victim), now);
         if (looks_ahead) look_ahead(victim, job.next + 1);
         const UnitId from = units.unit_at(victim, job.next);
         const auto copied = takes_lines ? copy_line(job, from, now, keep_free) : copy_unit(job, from, now, keep_free);
         if (copied && *copied == JobEnd::finished) continue;
+        const GroupId group = ledger_.group_of(victim);
+        if (&job == &jobs_[group.value()].job) drop_beside(group);
         drop(job);
         return copied;
     }
     const auto done = finish(job, now);
     if (!done) return std::unexpected(done.error());
+    go_on_beside(job, ledger_.group_of(victim));
     return JobEnd::finished;
 }
 
@@ -112,103 +123,10 @@ FtlResult<Collector::JobEnd> Collector::copy_unit(Job& job, UnitId from, SimTime
             return JobEnd::unreadable;
         }
         note_copy(job, set, made->oob, from, to, column, made->done);
+        ++job.made;
         ++set.next;
         return JobEnd::finished;
     }
-}
-
-/// With nand.one_shot: the unit and those behind it, as many as one program takes.
-FtlResult<Collector::JobEnd> Collector::copy_line(Job& job, UnitId first, SimTime now, std::uint32_t keep_free) {
-    const BlockId victim = *job.victim;
-    const GroupId group = ledger_.group_of(victim);
-    const FrontierId wished = frontier_for_copy(victim, first);
-    for (;;) {
-        const auto frontier = room_for_copy(group, wished, now, keep_free);
-        if (!frontier) return std::unexpected(frontier.error());
-        if (!*frontier) return JobEnd::no_room;
-        OpenSuperblock& set = frontiers_.open(group, **frontier);
-        take_line(victim, first, wished, rows_.most_at_once());
-        line_.resize(rows_.placeable(set, static_cast<std::uint32_t>(line_.size())), {UnitId{0}, {}});
-        const auto read = read_line({std::max(now, set.ready), {job.cause, job.id}});
-        const auto placed = read ? place_line(job, set, config_.stream_of(wished), *read) : std::unexpected(read.error());
-        if (placed) return JobEnd::finished;
-        const auto again = failed_copy(placed.error(), group, **frontier, victim);
-        if (!again) return std::unexpected(again.error());
-        if (!*again) return JobEnd::unreadable;
-        if (!ledger_.valid().test(first)) return JobEnd::finished; // the others come again
-    }
-}
-
-/// What was read; where units are left out because they could not be, in rows as they come.
-std::expected<void, NandError> Collector::place_line(Job& job, OpenSuperblock& set, StreamId stream, SimTime read) {
-    const std::size_t bytes = line_data_.empty() ? 0 : ledger_.units().bytes_per_unit();
-    for (std::span<const LineUnit> rest{line_}; !rest.empty();) {
-        const std::uint32_t count = rows_.placeable(set, static_cast<std::uint32_t>(rest.size()));
-        const std::size_t before = line_.size() - rest.size();
-        const auto content = [&](std::uint32_t i) {
-            return UnitContent{rest[i].oob.lpn, rest[i].oob.sequence, rest[i].oob.kind, std::span{line_data_}.subspan((before + i) * bytes, bytes),
-                               stream};
-        };
-        const auto end = rows_.program(set, count, content, {read, {job.cause, job.id}});
-        if (!end) return std::unexpected(end.error());
-        for (std::uint32_t i = 0; i < count; ++i) {
-            const auto [column, row] = RowProgrammer::place(set, i, count);
-            note_copy(job, set, rest[i].oob, rest[i].from, ledger_.units().unit_at(column.block, row), column, *end);
-        }
-        set.next += set.whole(count);
-        rest = rest.subspan(count);
-    }
-    return {};
-}
-
-/// Valid units of the victim, from `first` on, that wish the same frontier.
-void Collector::take_line(BlockId victim, UnitId first, FrontierId wished, std::uint32_t most) {
-    const UnitGeometry& units = ledger_.units();
-    const bool pads = array_.config().options.subpages > 1;
-    line_.clear();
-    for (std::uint32_t i = units.index_in_block(first); i < units.units_per_block() && line_.size() < most;
-         i = ledger_.valid().next_set(victim, i + 1)) {
-        const UnitId unit = units.unit_at(victim, i);
-        if (separation_ != nullptr && frontier_for_copy(victim, unit) != wished) {
-            if (pads) continue; // a line that ended here would be padded
-            break;
-        }
-        line_.push_back({unit, {}});
-    }
-}
-
-/// Their data and spare bytes, of a page of the chip together; those behind the first that cannot be read are left out. Fails when none can be.
-std::expected<SimTime, NandError> Collector::read_line(const Io& io) {
-    const UnitGeometry& units = ledger_.units();
-    const std::uint32_t bytes = units.geometry().page_bytes(), subpages = array_.config().options.subpages;
-    if (array_.keeps_payload()) line_data_.resize(line_.size() * units.bytes_per_unit());
-    SimTime end = io.when;
-    for (std::size_t i = 0, next = 0; i < line_.size(); i = next) {
-        reads_.clear();
-        bool are_known = true;
-        const std::uint32_t page_of_chip = line_[i].from.value() / subpages;
-        for (; next < line_.size() && (next == i || (subpages > 1 && line_[next].from.value() / subpages == page_of_chip)); ++next) {
-            const auto known = array_.inspect_oob(units.page_of(line_[next].from, 0)); // before the read, which may be the last that succeeds
-            if (known && known->oob)
-                line_[next].oob = *known->oob;
-            else
-                are_known = false;
-            for (std::uint32_t p = 0; p < units.pages_per_unit(); ++p) {
-                const auto to = line_data_.empty() ? std::span<std::byte>{}
-                                                   : std::span{line_data_}.subspan(next * units.bytes_per_unit() + std::size_t{p} * bytes, bytes);
-                reads_.push_back({units.page_of(line_[next].from, p), 0, bytes, to});
-            }
-        }
-        auto read = array_.read(reads_, io);
-        if (read && !are_known) read = std::unexpected(NandError{NandErrorKind::uncorrectable, reads_.front().page, *read});
-        if (!read && i == 0) return read;
-        if (!read) {
-            line_.resize(i, {UnitId{0}, {}});
-            return end;
-        }
-        end = std::max(end, *read);
-    }
-    return end;
 }
 
 FtlResult<bool> Collector::failed_copy(const NandError& error, GroupId group, FrontierId frontier, BlockId victim) {
@@ -314,6 +232,7 @@ FtlResult<SimTime> Collector::collect_now(BlockId victim, bool retire, SimTime n
     const GroupId group = ledger_.group_of(victim);
     Job& job = job_for(victim);
     if (jobs_[group.value()].inner.victim == victim) drop(jobs_[group.value()].inner);
+    drop_beside(group);
     for (;;) {
         if (job.victim && job.victim != victim) drop(job);
         if (job.victim)
@@ -363,6 +282,8 @@ std::vector<BlockId> Collector::victims() const {
     for (const Jobs& jobs : jobs_)
         for (const Job* job : {&jobs.job, &jobs.inner, &jobs.fold})
             if (job->victim) out.push_back(*job->victim);
+    for (const Jobs& jobs : jobs_)
+        for (const Job& job : jobs.beside) out.push_back(*job.victim);
     return out;
 }
 

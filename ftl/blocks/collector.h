@@ -3,6 +3,7 @@
 /// Idea       A collection copies what is valid out of the victim that the policy names, has the scheme forget the victim, and erases it: a few
 ///            copies with each row that the host writes, in slices when nobody does, a whole victim where nothing else is free. A victim that
 ///            the host overwrites in order is left to it while there is another way. A block whose program failed is collected, too, and marked bad.
+///            With nand.one_shot victims of all planes of a die are emptied beside each other: planes that sense at once fill a line soonest.
 /// Invariant  B3 a victim is erased only when nothing in it is valid, and not before forget() says.
 /// Cost       One virtual call a copied unit. No allocation in steady state.
 /// Power cut  RAM only: a collection under way is forgotten.
@@ -69,7 +70,9 @@ private:
         SimTime start = sim_start;
         SimTime last_end = sim_start; ///< of its copies
         SimTime next_slice = sim_start;
-        std::uint32_t copied = 0;
+        std::uint32_t copied = 0;                           ///< out of this victim
+        std::uint32_t victims = 1;                          ///< that were begun together
+        std::uint32_t made = 0;                             ///< copies out of all of them
         std::bitset<PageBlocksConfig::most_frontiers> into; ///< frontiers that its copies went to
         std::uint32_t ahead = 0;                            ///< copies beyond what the host's pages were due: of a word line begun
         EventId id = no_event;
@@ -83,8 +86,9 @@ private:
     };
     struct Jobs {
         Job job;
-        Job inner; ///< makes room for a frontier but the host's, also while `job` is under way
-        Job fold;  ///< empties a block of the cache region
+        Job inner;               ///< makes room for a frontier but the host's, also while `job` is under way
+        Job fold;                ///< empties a block of the cache region
+        std::vector<Job> beside; ///< of `job`, on other planes: each line takes units of all; none without `job`
     };
 
     /// A group with more than `enough` free blocks begins no collection.
@@ -105,10 +109,20 @@ private:
     [[nodiscard]] FtlResult<JobEnd> run(Job& job, SimTime now, Slice slice, std::uint32_t keep_free);
     void look_ahead(BlockId victim, std::uint32_t from) const;
     [[nodiscard]] FtlResult<JobEnd> copy_unit(Job& job, UnitId from, SimTime now, std::uint32_t keep_free);
+    // collector_lines.cpp
+    void start_beside(GroupId group, SimTime now);
+    [[nodiscard]] std::uint64_t left_of(GroupId group) const;
+    [[nodiscard]] std::uint64_t room_for_copies(GroupId group) const;
     [[nodiscard]] FtlResult<JobEnd> copy_line(Job& job, UnitId first, SimTime now, std::uint32_t keep_free);
-    void take_line(BlockId victim, UnitId first, FrontierId wished, std::uint32_t most);
+    void take_line(Job& job, UnitId first, FrontierId wished, std::uint32_t most);
+    void take_page(Job& job, std::uint32_t& at, FrontierId wished, std::uint32_t most);
     [[nodiscard]] std::expected<SimTime, NandError> read_line(const Io& io);
     [[nodiscard]] std::expected<void, NandError> place_line(Job& job, OpenSuperblock& set, StreamId stream, SimTime read);
+    [[nodiscard]] FtlResult<void> finish_emptied(GroupId group, SimTime now);
+    /// The group's job has ended: one of those beside it takes its place.
+    void go_on_beside(Job& job, GroupId group);
+    void drop_beside(GroupId group);
+
     /// The copy could not be made: true when it is to be tried again elsewhere.
     [[nodiscard]] FtlResult<bool> failed_copy(const NandError& error, GroupId group, FrontierId frontier, BlockId victim);
     void note_copy(Job& job, OpenSuperblock& set, const PageOob& oob, UnitId from, UnitId to, const OpenColumn& column, SimTime end) {
@@ -157,8 +171,14 @@ private:
     struct LineUnit {
         UnitId from;
         PageOob oob;
+        Job* job;
+    };
+    struct Cursor {
+        Job* job;
+        std::uint32_t at; ///< unit of its victim
     };
     std::vector<LineUnit> line_; ///< that is copied at once
+    std::vector<Cursor> cursors_;
     std::vector<std::byte> line_data_;
     std::vector<PageRead> reads_;
 };

@@ -56,15 +56,20 @@ FtlResult<void> Collector::keep_pace(GroupId group, FrontierId frontier, std::ui
     Job& job = jobs_[group.value()].job;
     const auto victim = job.victim ? job.victim : choose_victim(group, 0);
     if (!victim || (!job.victim && host_empties(*victim))) return {};
-    const std::uint64_t left = ledger_.valid().count(*victim);
-    const std::uint64_t each = left + (job.victim ? job.copied : 0);
+    if (!job.victim) {
+        if (ledger_.valid().count(*victim) == units.units_per_block()) return {};
+        start(job, *victim, false, now);
+    }
+    if (rows_.takes_lines()) start_beside(group, now);
+    const std::uint64_t left = left_of(group), each = (left + job.made) / job.victims;
     if (each == units.units_per_block()) return {};
-    if (!job.victim) start(job, *victim, false, now);
-    // The next victims are taken to be like this one; as many as the open superblocks have room for.
-    const std::uint64_t room = frontiers_.open_room(group, 0);
-    const std::uint64_t more = room > left && each != 0 ? std::min<std::uint64_t>(wanted - free - 1, (room - left - 1) / each) : 0;
-    const std::uint64_t copies = left + more * each;
-    const std::uint64_t host = std::min<std::uint64_t>(open.units - open.next, room > copies ? room - copies : 1);
+    // The next victims are taken to be like these; as many as the open superblocks have room for.
+    const std::uint64_t begun = 1 + jobs_[group.value()].beside.size(), missing = wanted - free, room = frontiers_.open_room(group, 0);
+    const std::uint64_t more = room > left && each != 0 && missing > begun ? std::min(missing - begun, (room - left - 1) / each) : 0;
+    const std::uint64_t copies = missing < begun ? left * missing / begun : left + more * each;
+    const std::uint64_t beside = room > copies ? room : room_for_copies(group);
+    const std::uint64_t ready = copies + (rows_.takes_lines() ? 2 * rows_.most_at_once() : 0); // the last line is whole, too, in time
+    const std::uint64_t host = std::min<std::uint64_t>(open.units - open.next, beside > ready ? beside - ready : 1);
     const auto share = static_cast<std::uint32_t>(std::min(left, (pages * copies + host - 1) / host));
     const std::uint32_t made = std::min(share, job.ahead); // with an earlier word line
     job.ahead -= made;

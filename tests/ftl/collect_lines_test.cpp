@@ -1,0 +1,157 @@
+/// Collections of drives that program whole word lines: from several planes at once, in whole lines, no more than is needed; and the map's records in
+/// SLC mode beside them.
+#include <map>
+#include <set>
+
+#include "base/random.h"
+#include "ftl/schemes/page_plan.h"
+#include "tests/support/cut_rig.h"
+#include "tests/support/every_scheme.h"
+#include "tests/support/test_drive.h"
+
+using namespace flashlab;
+using flashlab::test::CutRig;
+using flashlab::test::TestDrive;
+
+namespace {
+
+constexpr std::uint32_t planes = 4, units_a_line = planes * 3;
+constexpr Duration slc_program{20'000};
+
+SsdConfig with_lines(const std::string& scheme, std::uint32_t pages_a_block = 24) {
+    SsdConfig c = test::one_die(planes, 40, pages_a_block, 512, 32);
+    c.nand.geometry.cell = CellType::tlc;
+    c.nand.timing = test::round_timing;
+    c.nand.options.one_shot = true;
+    c.nand.options.independent_planes = true;
+    c.dram.write_buffer_bytes = 64 * 512;
+    c.dram.destage = "ahead";
+    c.dram.is_protected = true;
+    c.ftl.scheme = scheme;
+    c.ftl.reserved_permille = 250;
+    return c;
+}
+
+/// What collections do, by the time at which it begins.
+class Copies final : public EventSink {
+public:
+    Copies() : EventSink{EventLevel::all} {}
+    using EventSink::on;
+    void on(const NandOpEvent& e) override {
+        if (e.origin.cause == Cause::map && e.op == NandOp::program) records.push_back(e);
+        if (e.origin.cause != Cause::gc) return;
+        if (e.op == NandOp::program) ++programs[e.start];
+        if (e.op != NandOp::read) return;
+        if (programs.size() != lines_begun) planes_of_line.emplace_back();
+        lines_begun = programs.size();
+        if (planes_of_line.empty()) planes_of_line.emplace_back();
+        planes_of_line.back().insert(e.plane.value());
+    }
+    std::map<SimTime, std::uint32_t> programs; ///< pages
+    std::vector<std::set<std::uint32_t>> planes_of_line;
+    std::vector<NandOpEvent> records;
+
+private:
+    std::size_t lines_begun = 0;
+};
+
+struct Rig : TestDrive<Copies> {
+    explicit Rig(const SsdConfig& made) : TestDrive{made} { recover(); }
+    /// Each page once, then so many at random; the drive works in the background as it likes.
+    void overwrite(std::uint32_t times, std::uint64_t seed) {
+        Random random{seed};
+        const std::uint32_t pages = ftl.logical_pages();
+        for (std::uint32_t i = 0; i < (times + 1) * pages; ++i) {
+            const auto done = ssd.write(Sector{i < pages ? i : random.below(pages)}, 1, {}, WriteDurability::volatile_ok, now);
+            REQUIRE(done);
+            now = *done + gap;
+            pass(now);
+        }
+    }
+    void pass(SimTime until) {
+        while (wake <= until) wake = std::max(ssd.tick(wake), wake + Duration{1});
+        wake = std::min(wake, until);
+    }
+    SimTime wake = sim_start;
+    Duration gap{0}; ///< between two writes
+};
+
+double share(const auto& all, auto which) { return static_cast<double>(std::ranges::count_if(all, which)) / static_cast<double>(all.size()); }
+
+} // namespace
+
+TEST_CASE("victims of several planes are emptied beside each other, so that copies fill their lines", "[ftl][one-shot][collect]") {
+    const std::string scheme = GENERATE("page_map", "dftl", "hftl");
+    CAPTURE(scheme);
+    Rig drive{with_lines(scheme)};
+    drive.overwrite(4, 7);
+    REQUIRE(drive.log.programs.size() > 200);
+    const double whole = share(drive.log.programs, [](const auto& line) { return line.second == units_a_line; });
+    const double wide = share(drive.log.planes_of_line, [](const auto& one) { return one.size() >= 3; });
+    CAPTURE(whole, wide);
+    // Without it 0.1 to 0.3 of the lines are whole, none is wide. Pages of dftl's maps come between.
+    CHECK(whole > (scheme == "dftl" ? 0.3 : 0.55));
+    CHECK(wide > (scheme == "dftl" ? 0.3 : 0.6));
+    CHECK(drive.ftl.check().empty());
+}
+
+TEST_CASE("a drive that has time between its writes copies about as much as a busy one", "[ftl][one-shot][collect]") {
+    const std::string scheme = GENERATE("page_map", "hftl");
+    CAPTURE(scheme);
+    std::array<std::uint64_t, 2> copies{};
+    for (const bool rests : {false, true}) {
+        Rig drive{with_lines(scheme, 192)};
+        drive.overwrite(3, 9);
+        const auto copied = [&] { return drive.array.counters().programs[std::to_underlying(Cause::gc)]; };
+        const std::uint64_t before = copied();
+        drive.gap = rests ? 10 * drive.config.nand.timing.page_program : Duration{0};
+        drive.overwrite(1, 11);
+        copies[rests ? 1 : 0] = copied() - before;
+    }
+    CAPTURE(copies[0], copies[1]);
+    CHECK(copies[1] * 10 < copies[0] * 11);
+}
+
+TEST_CASE("with ftl.records_in_slc the map's records take the time of an SLC page", "[ftl][one-shot][collect]") {
+    const bool in_slc = GENERATE(false, true);
+    CAPTURE(in_slc);
+    SsdConfig config = with_lines("page_map");
+    config.nand.modes[std::to_underlying(CellType::slc)].page_program = slc_program;
+    config.ftl.options.set(page_option::records_in_slc, in_slc);
+    Rig drive{config};
+    drive.overwrite(2, 5);
+    REQUIRE(drive.log.records.size() > 20);
+    const Duration takes = in_slc ? slc_program : config.nand.timing.page_program;
+    for (const NandOpEvent& e : drive.log.records) {
+        CHECK(e.phases.cells_end - e.phases.cells == takes);
+        CHECK((drive.array.mode_of(drive.geometry.block_of(drive.geometry.page_of(e.block, e.page))) == CellType::slc) == in_slc);
+    }
+}
+
+TEST_CASE("records in SLC mode bring the map back after every cut", "[ftl][one-shot][collect][crash]") {
+    SsdConfig config = with_lines("page_map");
+    config.nand.geometry.blocks_per_plane = 16;
+    config.nand.modes[std::to_underlying(CellType::slc)].page_program = slc_program;
+    config.ftl.options.set(page_option::records_in_slc, true);
+    config = *test::shape_for("page_map", config);
+    for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+        CAPTURE(seed);
+        CutRig rig{config};
+        Random random{seed};
+        for (std::uint32_t unit = 0; unit < rig.units() && seed % 2 == 0; ++unit) rig.now = rig.write(unit, 1);
+        for (int cut = 0; cut < 12; ++cut) {
+            CAPTURE(cut);
+            const SimTime from = rig.steps_and_pauses(random);
+            rig.leave(from, random);
+        }
+        rig.check_all();
+    }
+}
+
+TEST_CASE("records in SLC mode are refused where the chips have no such mode", "[ftl][one-shot][collect]") {
+    SsdConfig config = with_lines("page_map");
+    config.ftl.options.set(page_option::records_in_slc, true);
+    const auto plan = plan_ftl(config, *Geometry::make(config.nand.geometry));
+    REQUIRE_FALSE(plan);
+    CHECK(plan.error().find("ftl.records_in_slc: the chips have no mode SLC; set nand.slc_page_program_ns") == 0);
+}
