@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace flashlab {
 
@@ -101,22 +102,24 @@ constexpr NandConfig slc_64g() {
     return config;
 }
 
-/// A drive with capacitors: dies of four planes with pages of 16 KiB, mapped by 4 KiB, whole word lines programmed at once. Blocks of 96 pages of the
-/// chip, where such chips have some 2300: so a drive of a hundredth of the capacity has as many blocks, and their erases take a 24th of the time.
+/// A drive with capacitors: dies of four planes with pages of 16 KiB, mapped by 4 KiB, whole word lines programmed at once. Blocks of 48 pages of the
+/// chip, where such chips have some 2300: so a drive of a hundredth of the capacity has half as many blocks, and their erases take as much less time.
 constexpr NandConfig enterprise_tlc(std::uint32_t chips_per_channel, Duration read, Duration program) {
     NandConfig config;
     config.geometry = {.channels = 8,
                        .chips_per_channel = chips_per_channel,
                        .dies_per_chip = 1,
                        .planes_per_die = 4,
-                       .blocks_per_plane = 96,
-                       .pages_per_block = 4 * 96,
+                       .blocks_per_plane = 192,
+                       .pages_per_block = 4 * 48,
                        .page_bytes = 4096,
                        .spare_bytes = 256,
                        .cell = CellType::tlc};
-    config.timing = {.page_read = read, .page_program = program, .block_erase = us(400), .bus_ps_per_byte = 833, .suspend = us(20), .resume = us(5)};
+    config.timing = {.page_read = read, .page_program = program, .block_erase = us(200), .bus_ps_per_byte = 833, .suspend = us(50), .resume = us(5)};
+    config.modes[std::to_underlying(CellType::slc)] = {.page_program = us(200)};
     config.options.subpages = 4;
     config.options.one_shot = true;
+    config.options.independent_planes = true;
     config.options.erase_suspends = 1;
     config.options.program_suspends = 6;
     config.endurance_cycles = 10'000;
@@ -174,9 +177,9 @@ constexpr std::array presets{
                "other; 524,288 blocks and 3 % more.",
                slc_64g()},
     NandPreset{"micron-7450-max", "a drive like Micron's 7450 MAX of 800 GB, a fiftieth of its space: 16 dies of TLC behind a protected buffer",
-               dev_source, enterprise_tlc(2, us(52), us(1450))},
+               dev_source, enterprise_tlc(2, us(52), us(1965))},
     NandPreset{"solidigm-p5520", "a drive like Solidigm's D7-P5520 of 1.92 TB, a hundredth of its space: 32 dies of TLC behind a protected buffer",
-               dev_source, enterprise_tlc(4, us(57), us(2230))},
+               dev_source, enterprise_tlc(4, us(57), us(2870))},
     NandPreset{"tiny", "4 MiB for tests and first steps: 2 channels, 64 blocks of 16 pages", "Chosen so that every path is reached soon; SLC times.",
                tiny()},
 };

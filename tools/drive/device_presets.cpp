@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "ftl/schemes/page_plan.h"
 #include "nand/presets.h"
 
 namespace flashlab {
@@ -29,7 +30,8 @@ void surround(DevicePreset& preset) {
     }
     if (const bool is_micron = preset.name == "micron-7450-max"; is_micron || preset.name == "solidigm-p5520") {
         config.ftl.scheme = "page_map";
-        config.ftl.reserved_permille = is_micron ? 289 : 178;
+        config.ftl.reserved_permille = is_micron ? 297 : 165;
+        config.ftl.options.set(page_option::records_in_slc, true);
         config.dram.write_buffer_bytes = 16u << 20;
         config.dram.is_protected = true;
         config.dram.destage = "ahead";
