@@ -5,9 +5,10 @@
 #include <cmath>
 #include <set>
 
+#include <fmt/format.h>
+
 #include "base/contract.h"
 #include "tests/support/catch.h"
-
 #include "tools/reproduce/experiment.h"
 
 using namespace flashlab;

@@ -1,0 +1,132 @@
+/// From fio's results to a preset: what is read of them; and that a drive's own measurements give back its parameters.
+#include <algorithm>
+
+#include "tests/support/catch.h"
+#include "tools/drive/config_file.h"
+#include "tools/fit/fit.h"
+
+using namespace flashlab;
+
+namespace {
+
+/// Small, so that a run takes moments: what does not fit a drive of so few blocks is left out.
+FitSettings small_drive() { return {"micron-7450-max", {{"nand.blocks_per_plane", "48"}, {"dram.write_buffer_bytes", "4M"}}}; }
+
+FitPoint one(FitStream stream) { return {"drive.json", {std::move(stream)}}; }
+
+std::vector<FitPoint> loads() {
+    return {one({.name = "answers", .depth = 1}), one({.name = "reads", .depth = 1, .read_percent = 100}),
+            one({.name = "deep reads", .depth = 256, .read_percent = 100}),
+            one({.name = "large reads", .block_bytes = 131072, .depth = 1, .in_order = true, .read_percent = 100}),
+            one({.name = "in order", .block_bytes = 131072, .depth = 32, .in_order = true})};
+}
+
+std::vector<FitPoint> measured_by(const FitSettings& drive, const std::vector<FitPoint>& asked) {
+    std::vector<FitPoint> out;
+    for (const FitPoint& point : asked) {
+        auto made = measure_point(drive, point, 5);
+        if (!made) FAIL(made.error());
+        for (FitStream& stream : made->streams) stream.waf = 0;
+        out.push_back(std::move(*made));
+    }
+    return out;
+}
+
+constexpr const char* results = R"(fio: a warning
+{"fio version": "fio-3.33", "global options": {"iodepth": "8", "bs": "4k"},
+ "jobs": [
+  {"jobname": "w", "job options": {"rw": "randwrite", "numjobs": "2"},
+   "write": {"total_ios": 100, "iops": 1000.5, "clat_ns": {"percentile": {"1.000000": 5, "50.000000": 10000, "99.000000": 20000}}}},
+  {"jobname": "w", "job options": {"rw": "randwrite", "numjobs": "2"},
+   "write": {"total_ios": 300, "iops": 3000, "clat_ns": {"percentile": {"50.000000": 30000, "99.000000": 40000}}}},
+  {"jobname": "r", "job options": {"rw": "randread", "iodepth": "1", "rate_iops": "500,", "rate_process": "poisson"},
+   "read": {"total_ios": 10, "iops": 499, "lat_ns": {"percentile": {"50.000000": 70000}}}},
+  {"jobname": "s", "groupid": 1, "job options": {"rw": "write", "bs": "1M"}, "write": {"total_ios": 9, "iops": 12}}
+ ]})";
+
+} // namespace
+
+TEST_CASE("jobs of fio that run together are streams of one point, its processes one stream", "[fit]") {
+    const auto points = parse_fio_results(results, "f.json");
+    REQUIRE(points);
+    REQUIRE(points->size() == 2);
+    REQUIRE((*points)[0].streams.size() == 2);
+    const FitStream& w = (*points)[0].streams[0];
+    CHECK(w.depth == 16);
+    CHECK(w.read_percent == 0);
+    CHECK_FALSE(w.in_order);
+    CHECK(w.write.iops == 4000.5);
+    CHECK(w.write.p50_us == 25);
+    CHECK(w.write.p99_us == 35);
+    CHECK(w.read.iops == 0);
+    const FitStream& r = (*points)[0].streams[1];
+    CHECK(r.depth == 1);
+    CHECK(r.planned_iops[0] == 500);
+    CHECK(r.planned_iops[1] == 0);
+    CHECK(r.is_poisson);
+    CHECK(r.read.p50_us == 70);
+    CHECK(r.read.p99_us == 0);
+    const FitStream& s = (*points)[1].streams[0];
+    CHECK(s.in_order);
+    CHECK(s.block_bytes == 1u << 20);
+    CHECK(s.depth == 8);
+}
+
+TEST_CASE("results that cannot be read are refused with the file and what is wrong", "[fit]") {
+    CHECK_THAT(parse_fio_results("no json", "f.json").error(), ContainsSubstring("f.json: no JSON of fio (--output-format=json)"));
+    CHECK_THAT(parse_fio_results("{}", "f.json").error(), ContainsSubstring("f.json: no jobs in it"));
+    CHECK_THAT(parse_fio_results(R"({"jobs": [{"jobname": "t", "job options": {"rw": "randtrim"}}]})", "f.json").error(),
+               ContainsSubstring("f.json: job t: rw=randtrim"));
+    CHECK_THAT(parse_fio_results(R"({"jobs": [{"jobname": "t", "job options": {"bs": "1000"}}]})", "f.json").error(),
+               ContainsSubstring("f.json: job t: bs=1000"));
+    CHECK_THAT(read_fio_results("/no/such/file").error(), ContainsSubstring("/no/such/file: "));
+}
+
+TEST_CASE("a drive's own measurements give back its parameters", "[fit]") {
+    FitSettings drive = small_drive();
+    const std::map<std::string, double> truth{{"host_link.firmware_latency_ns", 14'000},
+                                              {"nand.page_read_ns", 38'000},
+                                              {"nand.bus_ps_per_byte", 1'500},
+                                              {"nand.chips_per_channel", 1},
+                                              {"nand.page_program_ns", 900'000}};
+    for (const auto& [key, value] : truth) drive.keys[key] = std::to_string(static_cast<long>(value));
+    const auto points = measured_by(drive, loads());
+    const auto fit = fit_drive(points, small_drive(), 1);
+    if (!fit) FAIL(fit.error());
+    for (const FittedKey& key : fit->keys) {
+        CAPTURE(key.key, key.fitted);
+        if (!truth.contains(key.key)) {
+            CHECK(key.by.empty());
+            CHECK(key.fitted == key.base);
+            CHECK_THAT(key.unidentified_since, ContainsSubstring("no "));
+            continue;
+        }
+        CHECK(std::abs(key.fitted / truth.at(key.key) - 1) < 0.05); // a percentile of 1/128, and another seed
+    }
+    std::size_t fitted = 0, predicted = 0;
+    for (const FitRow& row : fit->rows) {
+        CAPTURE(row.job, row.is_read, name_of(row.metric), row.measured, row.model);
+        CHECK(std::abs(row.model / row.measured - 1) < 0.06);
+        ++(row.fitted_key.empty() ? predicted : fitted);
+    }
+    CHECK(fitted == truth.size());
+    CHECK(predicted == 3 * loads().size() - truth.size());
+    // What is written is read as a drive.
+    DeviceConfig config;
+    const auto taken = apply_toml(config, preset_toml(*fit), "mine.toml");
+    if (!taken) FAIL(taken.error());
+    CHECK(config.ssd.nand.geometry.chips_per_channel == 1);
+}
+
+TEST_CASE("jobs that identify no parameter are refused, and a value beyond its range stays at its end", "[fit]") {
+    FitStream idle{.name = "mix", .depth = 4, .read_percent = 100};
+    idle.read.iops = 1000;
+    CHECK_THAT(fit_drive({one(idle)}, small_drive(), 1).error(), ContainsSubstring("identifies"));
+    FitStream slow{.name = "answers", .depth = 1};
+    slow.write.p50_us = 5000;
+    const auto fit = fit_drive({one(slow)}, small_drive(), 1);
+    REQUIRE(fit);
+    CHECK(fit->keys.front().fitted == 200'000);
+    CHECK(fit->keys.front().is_at_end);
+    CHECK(fit->rows.front().model < 1000);
+}

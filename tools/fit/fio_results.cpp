@@ -1,0 +1,129 @@
+#include "tools/fit/fio_results.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "tools/host/regular_file.h"
+#include "tools/text/json.h"
+#include "tools/text/sizes.h"
+
+namespace flashlab {
+
+namespace {
+
+constexpr std::uint64_t longest_results = std::uint64_t{64} << 20;
+
+/// One job's options, over those of all jobs.
+class FioOptions {
+public:
+    FioOptions(const Json& global, const Json& own) : global_{global}, own_{own} {}
+    [[nodiscard]] bool has(std::string_view name) const { return !text(name, name, "").empty(); }
+    [[nodiscard]] std::string text(std::string_view name, std::string_view other, std::string_view otherwise) const {
+        for (const Json* options : {&own_, &global_})
+            for (const std::string_view key : {name, other})
+                if (!(*options)[key].is_null()) return (*options)[key].text();
+        return std::string{otherwise};
+    }
+    /// The first of a list "4k,8k"; a size or a number.
+    [[nodiscard]] std::uint64_t number(std::string_view name, std::string_view other, std::uint64_t otherwise) const {
+        const std::string all = text(name, other, "");
+        const auto value = parse_size(all.substr(0, all.find_first_of(",-/")));
+        return all.empty() || !value ? otherwise : *value;
+    }
+
+private:
+    const Json& global_;
+    const Json& own_;
+};
+
+double percentile_us(const Json& direction, double percent) {
+    for (const std::string_view latency : {"clat_ns", "lat_ns"})
+        for (const auto& [key, value] : direction[latency]["percentile"].members()) {
+            double number = 0;
+            const auto end = std::from_chars(key.data(), key.data() + key.size(), number);
+            if (end.ec == std::errc{} && std::abs(number - percent) < 1e-6) return value.real() / 1e3;
+        }
+    return 0;
+}
+
+/// Rates add up; of latencies the mean by requests stands for what the file does not say.
+void take_direction(FitMeasured& into, double& requests_before, const Json& direction) {
+    const double requests = direction["total_ios"].real(), all = requests_before + requests;
+    if (requests == 0) return;
+    const auto blend = [&](double& mean, double one) { mean = (mean * requests_before + one * requests) / all; };
+    blend(into.p50_us, percentile_us(direction, 50));
+    blend(into.p99_us, percentile_us(direction, 99));
+    into.iops += direction["iops"].real();
+    requests_before = all;
+}
+
+/// "900" of both directions, "900,100" of reads and writes; of bytes, with `divisor`.
+std::array<double, 2> planned_of(const std::string& text, double divisor, std::uint32_t read_percent) {
+    std::array<double, 2> out{};
+    const std::size_t comma = std::min(text.find(','), text.size());
+    for (const std::size_t direction : {0u, 1u}) {
+        const auto value = parse_size(direction == 0 || comma == text.size() ? text.substr(0, comma) : text.substr(comma + 1));
+        if (value && (direction == 0 ? read_percent != 0 : read_percent != 100)) out[direction] = static_cast<double>(*value) / divisor;
+    }
+    return out;
+}
+
+std::expected<FitStream, std::string> stream_of(const std::string& name, const FioOptions& options) {
+    FitStream stream{.name = name};
+    const std::string rw = options.text("rw", "readwrite", "read");
+    stream.in_order = !rw.starts_with("rand");
+    if (rw.find("trim") != rw.npos) return std::unexpected(fmt::format("job {}: rw={}: trims are not fitted; leave the job out", name, rw));
+    const bool mixes = rw.starts_with("randrw") || rw.starts_with("rw") || rw.starts_with("readwrite");
+    stream.read_percent = mixes ? static_cast<std::uint32_t>(options.number("rwmixread", "rwmixread", 50)) : rw.find("read") != rw.npos ? 100 : 0;
+    stream.block_bytes = options.number("bs", "blocksize", 4096);
+    if (stream.block_bytes == 0 || stream.block_bytes % 512 != 0)
+        return std::unexpected(fmt::format("job {}: bs={}: a multiple of 512 is wanted", name, stream.block_bytes));
+    const std::uint64_t depth = options.number("iodepth", "iodepth", 1) * std::max<std::uint64_t>(1, options.number("numjobs", "numjobs", 1));
+    stream.depth = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(depth, 1, 65536));
+    if (options.has("rate_iops")) stream.planned_iops = planned_of(options.text("rate_iops", "rate_iops", ""), 1, stream.read_percent);
+    if (options.has("rate"))
+        stream.planned_iops = planned_of(options.text("rate", "rate", ""), static_cast<double>(stream.block_bytes), stream.read_percent);
+    stream.is_poisson = options.text("rate_process", "rate_process", "linear") == "poisson";
+    return stream;
+}
+
+} // namespace
+
+std::expected<std::vector<FitPoint>, std::string> parse_fio_results(const std::string& text, const std::string& path) {
+    const std::size_t begin = text.find('{'); // fio's own warnings may stand before
+    const auto json = Json::parse(begin == text.npos ? std::string_view{text} : std::string_view{text}.substr(begin));
+    if (!json) return std::unexpected(fmt::format("{}: no JSON of fio (--output-format=json): {}", path, json.error()));
+    if ((*json)["jobs"].items().empty()) return std::unexpected(fmt::format("{}: no jobs in it: fio --output-format=json is wanted", path));
+    std::vector<FitPoint> points;
+    std::array<double, 2> requests{};
+    std::uint64_t group = 0;
+    for (const Json& job : (*json)["jobs"].items()) {
+        const FioOptions options{(*json)["global options"], job["job options"]};
+        auto stream = stream_of(job["jobname"].text("?"), options);
+        if (!stream) return std::unexpected(fmt::format("{}: {}", path, stream.error()));
+        const bool is_first = points.empty();
+        const bool goes_on = !is_first && points.back().streams.back().name == stream->name; // another process of the same job
+        if (!goes_on) {
+            const std::uint64_t own = job["groupid"].number();
+            if (is_first || own != group) points.push_back({path, {}});
+            group = own;
+            points.back().streams.push_back(std::move(*stream));
+            requests = {};
+        }
+        FitStream& of = points.back().streams.back();
+        take_direction(of.read, requests[0], job["read"]);
+        take_direction(of.write, requests[1], job["write"]);
+    }
+    return points;
+}
+
+std::expected<std::vector<FitPoint>, std::string> read_fio_results(const std::string& path) {
+    const auto text = read_regular_file(path, longest_results);
+    if (!text) return std::unexpected(fmt::format("{}: {}", path, text.error()));
+    return parse_fio_results(*text, path);
+}
+
+} // namespace flashlab
