@@ -7,13 +7,22 @@
 
 #include "tests/support/catch.h"
 
+#include "fs/format.h"
+#include "fs/journal_format.h"
 #include "ftl/blocks/separation_policies.h"
 #include "ftl/blocks/victim_policies.h"
 #include "ftl/make_ftl.h"
+#include "ftl/maps/hftl_layout.h"
+#include "ftl/recovery/page_checkpoint.h"
+#include "ftl/schemes/coftl_format.h"
+#include "nand/image_layout.h"
+#include "pram/pram_image_header.h"
 #include "tests/tools/device_fixture.h"
 #include "tests/tools/log/event_log_page.h"
 #include "tools/drive/config_schema.h"
+#include "tools/drive/device_config.h"
 #include "tools/drive/device_report.h"
+#include "tools/log/event_table.h"
 #include "tools/log/event_log_schema.h"
 #include "tools/log/event_log_views.h"
 #include "tools/log/sqlite.h"
@@ -41,6 +50,37 @@ std::vector<std::string> names(SqliteConnection& db, const std::string& sql) {
 }
 
 } // namespace
+
+TEST_CASE("docs/versions.md says of each format which version is written, and which are read", "[tools]") {
+    const std::string text = page("versions.md");
+    const auto row = [&](const std::string& file, std::uint64_t first, std::uint64_t current) {
+        CAPTURE(file, first, current);
+        const auto begin = text.find(fmt::format("\n| {}", file));
+        REQUIRE(begin != std::string::npos);
+        const std::string said = text.substr(begin, text.find('\n', begin + 1) - begin);
+        CHECK_THAT(said, ContainsSubstring(fmt::format(" | {} | {} | ", current,
+                                                       first == current ? fmt::format("{}", current) : fmt::format("{} to {}", first, current))));
+    };
+    const auto of_source = [](const std::string& file, const std::string& constant) { // one that its file keeps to itself
+        const std::string source = page("../" + file);
+        const auto at = source.find(constant + " = ");
+        REQUIRE(at != std::string::npos);
+        return std::stoull(source.substr(at + constant.size() + 3));
+    };
+    row("`DIR/device.toml`", device_format, device_format);
+    row("`DIR/nand.img`", ImageHeader::first_version, ImageHeader::current_version);
+    row("`DIR/pram.img`", PramImageHeader::first_version, PramImageHeader::current_version);
+    row("file system on PRAM", fs_format_version, fs_format_version);
+    row("file system in a journal", journal_format_version, journal_format_version);
+    row("checkpoints of page maps", PageCheckpoint::version, PageCheckpoint::version);
+    row("map of hftl", HftlHeader::version, HftlHeader::version);
+    row("records of coftl", CoftlVersion::format, CoftlVersion::format);
+    const auto of_log_blocks = of_source("ftl/recovery/merge_journal.cpp", "checkpoint_version");
+    row("checkpoints of log blocks", of_log_blocks, of_log_blocks);
+    row("event log", oldest_log_version, static_cast<std::uint64_t>(event_log_version()));
+    const auto of_sweeps = of_source("tools/sweep/sweep_database.cpp", "format_version");
+    row("database of a sweep", of_sweeps, of_sweeps);
+}
 
 TEST_CASE("docs/configuration.md has the row of every key as the schema writes it, and none besides", "[tools]") {
     const std::string text = page("configuration.md");
