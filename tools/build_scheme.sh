@@ -29,4 +29,4 @@ compiler=${CXX:-$(cached CMAKE_CXX_COMPILER)}
 sanitizers=$(cached FLASHLAB_SANITIZE)
 # shellcheck disable=SC2086 # a compiler may have words before it, as ccache
 eval "exec ${compiler} -std=c++23 -O2 -g -fPIC -shared -Wall -Wextra ${sanitizers:+-fsanitize=$sanitizers} ${CXXFLAGS:-} \
-    -DFMT_HEADER_ONLY -DFLASHLAB_VERSION='\"$(cached CMAKE_PROJECT_VERSION)\"' -I '$tree' -I '$build/made/include' $sources -o '$out'"
+    -DFMT_HEADER_ONLY -DFLASHLAB_VERSION='\"$(cat "$tree/VERSION")\"' -I '$tree' -I '$build/made/include' $sources -o '$out'"

@@ -250,6 +250,8 @@ says 'queues.csv: line 6, field 3: the queue is no number from 0 to 255'
 code 2 bench --rate-iops 0
 code 2 bench --rate-iops 5,6,7
 code 2 bench --queue rate-process=exponential
+code 2 bench --runtime 0
+code 2 bench --queue runtime=soon
 code 2 reproduce mc-fig11 --trace financial="$work/two.spc"
 code 2 reproduce mc-fig11 --traces "$work"
 # A job of fio's becomes loads that run.

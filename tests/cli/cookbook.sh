@@ -23,7 +23,7 @@ done < runs
 awk '/^```sql$/ { n++; file = n ".sql"; printf "" > file; next } /^```$/ { file = ""; next } file && /^$/ { file = n ".text"; printf "" > file; next }
     file { print > file }' "$page"
 questions=$(find . -name '*.sql' | wc -l)
-[[ $questions -ge 25 ]] || wrong "the page has $questions questions"
+[[ $questions -ge 16 ]] || wrong "the page has $questions questions"
 for ((n = 1; n <= questions; n++)); do
     log=$(sed -n '1s/^-- //p' $n.sql)
     "$FLASHLAB" query "${log:-demo.db}" "$(cat $n.sql)" > $n.answer 2> err || wrong "question $n: $(cat err)"

@@ -21,12 +21,37 @@ chromium --virtual-time-budget=8000 --dump-dom "file://$work/page.html#numbers" 
 ! grep -E 'CONSOLE|Uncaught|Refused to' "$work/err" || wrong "the page complains"
 ready=$(grep -o 'data-ready="[0-9]*"' "$work/dom" | head -n 1 | tr -dc 0-9 || true)
 [[ ${ready:-0} -ge 12 ]] || wrong "only ${ready:-no} figures are drawn"
-for title in "Latency distribution" Written Read Requests "Slowest request" "Write amplification" "Channels: dftl" "Planes: fast" "Block map: dftl" "Write amplification by cause: fast" "Hit ratios: dftl"; do
+for title in "Latency distribution" "Latency distribution: against dftl" Written Read Requests "Slowest request" "Write amplification" "Channels: dftl" "Planes: fast" "Block map: dftl" "Write amplification by cause: fast" "Hit ratios: dftl"; do
     points=$(grep -o "data-plot=\"$title\" data-points=\"[0-9]*\"" "$work/dom" | grep -o '[0-9]*"$' | tr -d '"' | head -n 1 || true)
     [[ ${points:-0} -gt 1 ]] || wrong "the plot '$title' has ${points:-no} points"
 done
 plots=$({ grep -o 'class="u-over"' "$work/dom" || true; } | wc -l)
 [[ $plots -ge 8 ]] || wrong "uPlot drew $plots plots"
+# A plot says something: it shows all of its curves, which have more than one point; legends have no dashes; colours of a map go from the 1st to the 99th
+# percentile, so that a drive that is busy a hundredth of the time shows where. Of a drive that was sampled once there is a sentence instead of a curve.
+cat > "$work/plain" <<'P'
+<script>
+setTimeout(() => {
+  const titled = (t) => document.querySelector(`figure[data-plot="${t}"]`), said = [];
+  const most = (p) => Math.max(...p.data.slice(1).flat().filter((v) => typeof v === "number"));
+  said.push([...timePlots].filter((p) => p.data[0].length < 2 || p.scales.y.max < most(p)).length + " cut or empty");
+  said.push([...document.querySelectorAll(".u-legend")].filter((l) => /[–:]/.test(l.innerText.replaceAll(/(dftl|fast):/g, ""))).length + " legends of dashes");
+  const map = titled("Channels: dftl"), canvas = map.querySelector("canvas"), pixels = new Uint32Array(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.buffer);
+  said.push("colours " + (new Set(pixels).size > 8 && pixels.includes(0xff25e7fd)) + " " + /percentile/.test(map.innerText));
+  const once = linesOf({ title: "Once", caption: "", x: "s", y: "blocks", series: [{ name: "free", x: [0, 1], y: [null, 7] }] });
+  said.push(once.querySelector("p").innerText);
+  // Curves that lie on each other are divided, between points, too; curves that are apart are not.
+  const first = { name: "a", x: [0, 1, 3], y: [10, 20, 40] }, near = { name: "b", x: [0, 2, 3, 4], y: [11, 33, null, 50] }, far = { ...near, y: [50, 90, 120, 9] };
+  const shows = (s) => besideFirst("a", [[first, s]], { title: "", caption: "", x: "s" }) !== null;
+  said.push("ratios " + ratioTo(first, near).y.map((v) => v?.toFixed(2)).join(" ") + " " + ratioTo(first, near, true).y[1].toFixed(2) + " " + shows(near) + " " + shows(far));
+  document.documentElement.dataset.plain = said.join(", ");
+}, 1500);
+</script>
+P
+sed "/<\/body>/r $work/plain" "$work/page.html" > "$work/plain.html"
+chromium --virtual-time-budget=9000 --dump-dom "file://$work/plain.html" > "$work/dom2" 2> "$work/err" || wrong "the browser failed"
+plain=$(grep -o 'data-plain="[^"]*"' "$work/dom2" | head -n 1 || true)
+[[ $plain == 'data-plain="0 cut or empty, 0 legends of dashes, colours true true, One sample: free 7 blocks., ratios 1.10 1.10   0.88 true false"' ]] || wrong "plots: ${plain:-nothing} $(grep CONSOLE "$work/err" || true)"
 # The page's numbers are the log's.
 for ftl in dftl fast; do
     for sql in "SELECT count(*) FROM host_request WHERE op = 1" "SELECT sum(pages) FROM nand_op WHERE op = 1"; do

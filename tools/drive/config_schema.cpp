@@ -336,14 +336,6 @@ Json config_keys_as_json() {
     return out;
 }
 
-std::vector<std::string> config_keys_as_markdown() {
-    const DeviceConfig defaults;
-    std::vector<std::string> rows;
-    for (const auto& key : config_keys())
-        rows.push_back(fmt::format("| `{}` | {} | {} | {} | {} |", key.name, key.get(defaults), allowed_of(key), when_of(key), meaning_of(key)));
-    return rows;
-}
-
 std::string config_hash(const DeviceConfig& config) {
     const std::string text = to_toml(config);
     return fmt::format("{:08x}", crc32c(std::as_bytes(std::span{text})));

@@ -60,8 +60,6 @@ struct ConfigKey {
 [[nodiscard]] Table describe_config_keys();
 /// The same: {keys:[{key, default, allowed, when, meaning}]}, and counters:[{counter, unit, scheme, meaning}] where there are some.
 [[nodiscard]] Json config_keys_as_json();
-/// The same as rows for docs/configuration.md, which a test compares.
-[[nodiscard]] std::vector<std::string> config_keys_as_markdown();
 /// Eight hex digits that tell configurations apart.
 [[nodiscard]] std::string config_hash(const DeviceConfig& config);
 /// The value of layout.checksum: over the keys that are cast in the images, as far as `is_there` (a later version may know more than the file has).

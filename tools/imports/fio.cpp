@@ -211,6 +211,14 @@ private:
             distribution_ = taken;
         return {};
     }
+    /// "30", "30s", "1m", "500ms": seconds, as bench reads them. 0 is none.
+    [[nodiscard]] std::expected<std::string, std::string> runtime_of(Settings& of) {
+        const auto setting = take_out(of, "runtime");
+        if (!setting || setting->value == "0") return std::string{};
+        const auto ns = parse_seconds(setting->value);
+        if (!ns) return refuse(*setting, ns.error());
+        return ",runtime=" + setting->value;
+    }
     /// rate or rate_iops, of the whole job: "40k" or "40k,10k".
     [[nodiscard]] std::expected<std::string, std::string> rate_of(Settings& of, const Part& part, const char* name, const char* key) {
         const auto found = of.find(std::string_view{name});
@@ -244,14 +252,16 @@ private:
             iodepth = 1;
         }
         const bool is_poisson = value(of, "rate_process", "linear") == "poisson";
-        const std::string runtime = value(of, "runtime", "");
-        (void)take_out(of, "time_based");
-        const std::uint64_t bytes = io_size->value_or(file_size->value_or(std::uint64_t{1} << 30));
-        if (!runtime.empty()) out_.note(Kind::nearly, "runtime", runtime, fmt::format("a load ends by bytes: io-size={}", bytes));
+        const auto runtime = runtime_of(of);
+        if (!runtime) return std::unexpected(runtime.error());
+        const bool is_endless = take_out(of, "time_based") && !runtime->empty(); // the time alone ends it
+        const auto bytes = *io_size ? *io_size : *file_size;
         for (const Part& part : *parts) {
             std::string queue =
-                fmt::format("rw={},bs={},iodepth={},io-size={}", pattern, part.bytes, std::max<std::uint64_t>(1, part_of(iodepth, part.share, 0.5)),
-                            std::max(part.bytes, part_of(bytes, part.share)));
+                fmt::format("rw={},bs={},iodepth={}", pattern, part.bytes, std::max<std::uint64_t>(1, part_of(iodepth, part.share, 0.5)));
+            if (runtime->empty() || (bytes && !is_endless))
+                queue += fmt::format(",io-size={}", std::max(part.bytes, part_of(bytes.value_or(std::uint64_t{1} << 30), part.share)));
+            queue += *runtime;
             if (jobs->value_or(1) > 1) queue += fmt::format(",numjobs={}", **jobs);
             if (pattern.ends_with("rw") && (*mix || *mix_write))
                 queue += fmt::format(",rwmixread={}", *mix ? **mix : 100 - std::min<std::uint64_t>(100, **mix_write));

@@ -95,7 +95,7 @@ const std::map<std::string, std::string, std::less<>> mqsim_left_out{
     {"Working_Set_Percentage", "a load covers the whole drive"},
     {"Variance_Request_Size", "requests have one size"},
     {"Address_Alignment_Unit", "requests are aligned to their size"},
-    {"Generate_Aligned_Addresses", "requests are aligned to their size"},
+    {"Generated_Aligned_Addresses", "requests are aligned to their size"},
     {"Seed", "each queue has a seed of its own: bench --seed"},
     {"Relay_Count", "a trace is replayed once"}};
 
@@ -133,6 +133,7 @@ void take_mean(MqsimSettings& from, const std::string& name, const char* key, bo
 void take_flash(MqsimSettings& flash, Imported& out) {
     take_number(flash, "Die_No_Per_Chip", "nand.dies_per_chip", out);
     take_number(flash, "Plane_No_Per_Die", "nand.planes_per_die", out);
+    out.keys.emplace_back("nand.independent_planes", "0"); // a die of MQSim's has one command at a time
     take_number(flash, "Block_No_Per_Plane", "nand.blocks_per_plane", out);
     take_number(flash, "Page_No_Per_Block", "nand.pages_per_block", out);
     take_number(flash, "Page_Capacity", "nand.page_bytes", out);
@@ -206,7 +207,7 @@ void take_device(MqsimSettings& host, MqsimSettings& device, Imported& out) {
     if (const XmlElement* type = device.find("HostInterface_Type"); type != nullptr && type->text != "NVME")
         out.note(Kind::nearly, type->name, type->text, "read as NVMe: queues that are fetched in turn");
     take_number(device, "Queue_Fetch_Size", "host_link.slots", out);
-    out.keys.emplace_back("host_link.arbiter", "round-robin");
+    if (device.number("Queue_Fetch_Size").value_or(0) > 0) out.keys.emplace_back("host_link.arbiter", "round-robin");
     take_number(device, "Flash_Channel_Count", "nand.channels", out);
     take_number(device, "Chip_No_Per_Channel", "nand.chips_per_channel", out);
     const auto rate = device.number("Channel_Transfer_Rate", 1e6);
@@ -239,21 +240,18 @@ std::string queue_of(MqsimSettings& flow, Imported& out) {
                                     std::llround(sectors) * 512, priority);
     if (is_mixed) queue += fmt::format(",rwmixread={}", std::llround(reads));
     const auto intensity = flow.number("Intensity");
-    const double stop_s = flow.number("Stop_Time").value_or(0) / 1e9;
+    const long long stop_us = std::llround(flow.number("Stop_Time").value_or(0) / 1e3);
     const auto requests = flow.number("Total_Requests_To_Generate").value_or(0);
     const auto depth = flow.number("Average_No_of_Reqs_in_Queue", 65536);
-    double bytes = requests * sectors * 512;
-    if (flow.text("Synthetic_Generator_Type", "QUEUE_DEPTH") == "BANDWIDTH") {
+    if (flow.text("Synthetic_Generator_Type", "QUEUE_DEPTH") == "BANDWIDTH")
         queue += fmt::format(",rate={},rate-process=poisson", std::max(1ll, std::llround(intensity.value_or(1))));
-        if (bytes == 0) bytes = intensity.value_or(0) * stop_s;
-    } else {
+    else
         queue += fmt::format(",iodepth={}", std::max(1ll, std::llround(depth.value_or(1))));
-    }
-    if (bytes == 0) {
-        bytes = 1u << 30;
-        out.note(Kind::nearly, "Stop_Time", fmt::format("{} s", stop_s), "a load ends by bytes: io-size=1G");
-    }
-    return queue + fmt::format(",io-size={}", std::max<long long>(std::llround(sectors) * 512, std::llround(bytes)));
+    if (requests != 0) // else the time alone ends it
+        queue += fmt::format(",io-size={}", std::llround(requests) * std::llround(sectors) * 512);
+    if (stop_us != 0) queue += fmt::format(",runtime={}us", stop_us);
+    if (requests == 0 && stop_us == 0) out.note(Kind::nearly, "Stop_Time", "0", "nothing ends this flow: the load ends after bench's 64M");
+    return queue;
 }
 
 std::expected<void, std::string> take_scenario(const XmlElement& scenario, const std::string& file, std::size_t number, Imported& out) {

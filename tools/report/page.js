@@ -3,6 +3,7 @@ const report = JSON.parse(document.getElementById("data").textContent);
 const runs = report.runs;
 const keyText = { requests: "requests", host_read_bytes: "read by the host, bytes", host_write_bytes: "written by the host, bytes", waf: "write amplification", iops: "requests a second",
   read_mb_s: "read, MB/s", write_mb_s: "written, MB/s", sim_seconds: "simulated time, s", nand_read_pages: "flash pages read", nand_program_pages: "flash pages programmed",
+  pram_words_written: "words written to the PRAM", free_blocks: "free blocks at the end", switch_merges: "merges: switch", partial_merges: "merges: partial", full_merges: "merges: full",
   nand_erase_blocks: "blocks erased", gc_jobs: "collections", gc_page_copies: "pages copied by collections", read_pages: "pages read by the host",
   unmapped_reads: "of these: nothing was written there", tbw_bytes: "lifetime: bytes that the host may write" };
 const causeText = { user: "of the host", gc: "collections", merge: "merges", map: "maps", other: "other" };
@@ -27,7 +28,7 @@ const overview = () => {
   const compared = runs.length > 1;
   const columns = ["", ...runs.map(nameOf), ...(compared ? runs.slice(1).map((r) => nameOf(r) + " ÷ " + nameOf(runs[0])) : [])];
   const full = rows.map((row) => {
-    const label = keyText[row[0]] ? `${keyText[row[0]]}` : row[0];
+    const label = keyText[row[0]] ?? row[0].replace(/^latency_us\.(\w+)\.(p\d\d)?(\w+)$/, (_, op, p, rest) => `${op}s, ${p ? p + (rest === "0" ? "" : "." + rest) : rest}, µs`);
     const ratios = compared ? row.slice(2).map((v) => typeof v === "number" && typeof row[1] === "number" && row[1] !== 0 ? +(v / row[1]).toPrecision(4) : null) : [];
     return [label, ...row.slice(1), ...ratios];
   });
@@ -53,7 +54,7 @@ const conclusion = () => section("conclusion", "In short", "", ...runs.map((run,
 
 const latency = () => {
   const of = runs.flatMap((run, i) => Object.entries(run.latency?.series ?? {}).map(([op, s], j) => ({
-    name: (runs.length > 1 ? nameOf(run) + ": " : "") + op, colour: colourOf(runs.length > 1 ? i : j), dash: runs.length > 1 && op !== "write" ? [6, 4] : undefined,
+    run: i, op, name: (runs.length > 1 ? nameOf(run) + ": " : "") + op, colour: colourOf(runs.length > 1 ? i : j), dash: runs.length > 1 && op !== "write" ? [6, 4] : undefined,
     x: run.latency.percentiles.map((p) => -Math.log10(1 - p / 100)), y: s.us })));
   const percent = (x) => +(100 * (1 - 10 ** -x)).toFixed(2) + " %";
   const rows = runs.flatMap((run) => Object.entries(run.latency?.series ?? {}).map(([op, s]) => {
@@ -61,33 +62,44 @@ const latency = () => {
     return [nameOf(run), op, s.requests, s.mean_us, at(50), at(95), at(99), at(99.9), at(99.99), s.max_us];
   }));
   const columns = ["run", "request", "count", "mean µs", "p50", "p95", "p99", "p99.9", "p99.99", "max"];
+  const plot = { title: "Latency distribution", caption: "Latency at each percentile, up to 99.99 %.", x: "share of requests", y: "latency", log: true, series: of, xValue: percent, yValue: micros,
+    xSplits: () => [0, 1, 2, 3, 4], range: () => [0, 4] };
+  const pairs = of.filter((s) => s.run > 0).map((s) => [of.find((first) => first.run === 0 && first.op === s.op), s]).filter(([first]) => first);
   return section("latency", "Latency", "How many requests were answered within a time: at 99 %, one of a hundred took longer. Both axes are logarithmic.",
-    linesOf({ title: "Latency distribution", caption: "Latency at each percentile, up to 99.99 %.", x: "share of requests", y: "latency", log: true, series: of, xValue: percent, yValue: micros,
-      xSplits: () => [0, 1, 2, 3, 4], range: () => [0, 4] }),
+    grid(linesOf(plot), pairs.length ? besideFirst(nameOf(runs[0]), pairs, plot, { always: true }) : null),
     rows.length ? el("p", {}, csvLink("latency percentiles", columns, () => rows)) : null, rows.length ? tableOf(columns, rows, "Latency percentiles") : null);
 };
 
 const overTime = (key, field) => runs.map((run, i) => run[key] && { name: nameOf(run), colour: colourOf(i), x: run[key].t_s, y: run[key][field] ?? [] }).filter((s) => s);
 const time = (title, caption, y, series, more = {}) => linesOf({ title, caption, x: "simulated time, s", y, series, isTime: true, ...more });
+// The same of each run, and what tells the runs apart where that does not.
+const beside = (key, field, title, caption, y, { isSum = false, ...more } = {}) => {
+  const series = overTime(key, field), plot = { title, caption, x: "simulated time, s", y, series, isTime: true, ...more };
+  return [linesOf(plot), series.length > 1 ? besideFirst(series[0].name, series.slice(1).map((s) => [series[0], s]), plot, { isSum }) : null];
+};
 const several = (run, key, fields) => !run[key] ? [] : Object.entries(fields).map(([field, name], i) => ({ name, colour: colourOf(i), x: run[key].t_s, y: run[key][field] ?? [] }));
 const named = (run, text) => runs.length > 1 ? `${text}: ${nameOf(run)}` : text;
 
 const throughput = () => section("throughput", "Throughput", "Drag over a plot to look closer; the other plots of time follow.", grid(
-  time("Written", "Bytes that the host wrote, a second.", "MB/s", overTime("throughput", "write_mb_s")),
-  time("Read", "Bytes that the host read, a second.", "MB/s", overTime("throughput", "read_mb_s")),
-  time("Requests", "Requests of the host, a second.", "1/s", overTime("throughput", "iops")),
-  time("Slowest request", "The longest latency among the requests that came at that time.", "latency", overTime("throughput", "longest_us"), { log: true, yValue: micros })));
+  beside("throughput", "write_mb_s", "Written", "Bytes that the host wrote, a second.", "MB/s", { isSum: true }),
+  beside("throughput", "read_mb_s", "Read", "Bytes that the host read, a second.", "MB/s", { isSum: true }),
+  beside("throughput", "iops", "Requests", "Requests of the host, a second.", "1/s", { isSum: true }),
+  beside("throughput", "longest_us", "Slowest request", "The longest latency among the requests that came at that time.", "latency", { log: true, yValue: micros })));
 const amplification = () => section("waf", "Write amplification", "Flash pages programmed for each page that the host wrote, between two samples. A request counts when it was answered.", grid(
-  runs.length > 1 ? time("Write amplification", "All causes together.", "×", overTime("waf", "waf")) : null,
+  runs.length > 1 ? beside("waf", "waf", "Write amplification", "All causes together.", "×") : null,
   ...runs.map((run) => time(named(run, "Write amplification by cause"), "The lines add up to the whole.", "×", several(run, "waf", causeText))),
   time("Free blocks", "Erased, or reclaimable at once.", "blocks", overTime("free", "free_blocks"))));
 const caches = () => section("cache", "Caches and partition", "Hits between two samples, and how the drive's DRAM was divided.", grid(
   ...runs.map((run) => time(named(run, "Hit ratios"), "Share of look-ups that DRAM answered.", "%", several(run, "cache", { buffer_reads: "buffer, reads", buffer_writes: "buffer, writes", map_reads: "map, reads", map_writes: "map, writes" }))),
   ...runs.map((run) => time(named(run, "Partition of the DRAM"), "What maps and write buffer have.", "MiB", several(run, "partition", { map_mib: "maps", buffer_mib: "write buffer" }))),
   ...runs.map((run) => time(named(run, "Benefits"), "What one byte more would have saved: the richer side grows.", "ns a byte", several(run, "partition", { map_benefit: "maps", buffer_benefit: "write buffer" })))));
+const heatMaps = (key, title, caption) => {
+  const of = runs.filter((r) => r[key]), scale = heatScale(of.map((r) => r[key]));
+  return of.map((run) => heatMap(named(run, title), caption, run[key], scale));
+};
 const utilisation = () => section("utilisation", "Utilisation", "When the buses and the chips were busy. A few bright rows among dark ones: the load does not spread.",
-  ...runs.filter((r) => r.heat).map((run) => heatMap(named(run, "Channels"), "Share of time that each channel's bus moved commands or data.", run.heat)),
-  ...runs.filter((r) => r.chips).map((run) => heatMap(named(run, "Planes"), "Share of time that the cells of each plane sensed, programmed or erased.", run.chips)));
+  ...heatMaps("heat", "Channels", "Share of time that each channel's bus moved commands or data."),
+  ...heatMaps("chips", "Planes", "Share of time that the cells of each plane sensed, programmed or erased."));
 const blocks = () => section("blocks", "Blocks and wear", "What the blocks held at the end, and how often they had been erased.",
   ...runs.filter((r) => r.blocks?.rows.length).map((run) => blockMap(named(run, "Block map"), "A square a block, filled from below: valid pages, invalid ones, free ones.", run.blocks, run.pages_per_block)),
   grid(...runs.filter((r) => r.wear?.rows.length).map((run) => barsOf(named(run, "Wear"), "Blocks by erase count.", ["erases", "blocks"], run.wear.rows))));
@@ -108,7 +120,7 @@ const configuration = () => section("configuration", "Configuration", "", ...run
 
 const render = () => {
   timePlots.clear(); lastDrawn.length = 0;
-  const sections = [conclusion, overview, blame, latency, throughput, amplification, caches, utilisation, blocks, collections, calls, configuration].map((f) => f()).filter((s) => s);
+  const sections = [conclusion, blame, overview, latency, throughput, amplification, caches, utilisation, blocks, collections, calls, configuration].map((f) => f()).filter((s) => s);
   document.getElementById("main").replaceChildren(...sections);
   document.getElementById("contents").replaceChildren(...sections.map((s) => el("a", { href: "#" + s.id }, s.querySelector("h2").textContent)));
   for (const draw of lastDrawn) draw();

@@ -35,16 +35,22 @@ const mapOf = (title, columns, rows, cell, drawCell, say) => {
   });
   return el("div", {}, canvas, told);
 };
-const heatMap = (title, caption, heat) => {
+// From where to where the colours go: the 1st and the 99th percentile of the cells of all runs, so that a few full cells do not leave the rest in the dark.
+const heatScale = (heats) => {
+  const cells = heats.flatMap((heat) => heat.permille.flat()).sort((a, b) => a - b), at = (p) => cells[Math.round(p * (cells.length - 1))] / 1000;
+  return cells.length > 0 && at(0.99) > at(0.01) ? [at(0.01), at(0.99)] : [0, Math.max(0.01, at(0.99) || 0)];
+};
+const heatMap = (title, caption, heat, [from, to]) => {
   const rows = heat.permille.length, columns = rows === 0 ? 0 : heat.permille[0].length;
   const together = heat.rows_together ?? 1;
   const rowName = (r) => together === 1 ? `${heat.what} ${r}` : `${heat.what}s ${r * together} to ${(r + 1) * together - 1}`;
   const tall = Math.max(5, Math.min(22, Math.floor(300 / rows)));
-  const map = mapOf(title, columns, rows, [4.4, tall], (pen, c, r, x, y) => { pen.fillStyle = heatColour(heat.permille[r][c] / 1000); pen.fillRect(x, y, 4.5, tall - (tall > 8 ? 1 : 0)); },
+  const map = mapOf(title, columns, rows, [4.4, tall], (pen, c, r, x, y) => { pen.fillStyle = heatColour((heat.permille[r][c] / 1000 - from) / (to - from)); pen.fillRect(x, y, 4.5, tall - (tall > 8 ? 1 : 0)); },
     (c, r) => `${rowName(r)}, ${seconds(c * heat.bin_s)} to ${seconds((c + 1) * heat.bin_s)}: busy ${(heat.permille[r][c] / 10).toFixed(1)} %`);
-  const legend = el("p", { class: "soft" }, "idle ");
+  const percent = (share) => +(100 * share).toFixed(1) + " % ";
+  const legend = el("p", { class: "soft" }, percent(from));
   for (let i = 0; i <= 10; i++) { const s = swatch(heatColour(i / 10)); s.style.margin = "0"; s.style.borderRadius = "0"; legend.append(s); }
-  legend.append(` busy all the time; one row a ${heat.what}, from 0 to ${seconds(columns * heat.bin_s)}`);
+  legend.append(` ${percent(to)}busy: the 1st and the 99th percentile of the cells; one beyond has the colour of that end. One row a ${heat.what}, from 0 to ${seconds(columns * heat.bin_s)}.`);
   map.prepend(legend);
   const numbers = () => heat.permille.flatMap((of, r) => of.map((v, c) => [rowName(r), c * heat.bin_s, v / 1000]));
   return figureOf(title, caption, map, [heat.what, "from_s", "busy"], numbers);

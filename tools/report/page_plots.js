@@ -50,10 +50,37 @@ const figureOf = (title, caption, drawn, columns, rows) => {
 const timePlots = new Set();
 const zoomAll = (from, to, but) => { for (const p of timePlots) if (p !== but) p.setScale("x", { min: from ?? p.whole[0], max: to ?? p.whole[1] }); };
 const lastDrawn = [];
-// series: [{name, x: [...], y: [...], colour, dash}]. Runs have x of their own: they are joined.
-const linesOf = ({ title, caption, x, y, series, log = false, isTime = false, xValue = shown, yValue = shown, xSplits, range }) => {
+// A run's values divided by the first run's at the same x, where that one's points are joined by straight lines. isSum: of all up to there.
+const ratioTo = (first, s, isSum) => {
+  const summed = (of) => { let sum = 0; return isSum ? of.y.map((v) => (sum += v ?? 0)) : of.y; };
+  const base = summed(first), own = summed(s);
+  let i = 0;
+  return { ...s, y: s.x.map((x, n) => {
+    while (i + 2 < first.x.length && first.x[i + 1] < x) ++i;
+    const [x0, x1, y0, y1] = [first.x[i], first.x[i + 1], base[i], base[i + 1]];
+    if (x1 === undefined || x < x0 || x > x1 || y0 === null || y1 === null || own[n] === null) return null;
+    const at = y0 + (y1 - y0) * (x - x0) / (x1 - x0);
+    return at > 0 ? own[n] / at : null;
+  }) };
+};
+// Where curves of runs lie on each other: what tells them apart. pairs: [[of the first run, of another], ...]. Null where the curves are apart enough.
+const besideFirst = (first, pairs, plot, { isSum = false, always = false } = {}) => {
+  const series = pairs.map(([a, b]) => ratioTo(a, b, isSum));
+  const off = series.flatMap((s) => s.y.filter((v) => v !== null).map((v) => Math.abs(v - 1))).sort((a, b) => a - b);
+  if (off.length === 0 || (!always && off[off.length >> 1] > 0.25)) return null;
+  const ends = pairs.map(([a]) => a.x).flat(), ratios = series.flatMap((s) => s.y.filter((v) => v > 0)), isWide = Math.max(...ratios) > 4 * Math.min(...ratios);
+  series.unshift({ name: first, colour: pairs[0][0].colour, x: [Math.min(...ends), Math.max(...ends)], y: [1, 1] });
+  return linesOf({ ...plot, title: `${plot.title}: against ${first}`, caption: `${isSum ? "All up to then, d" : "D"}ivided by that of ${first}: above 1 is more.`, y: "×", series, log: isWide,
+    yRange: (lo, hi) => [lo - 0.05 * (hi - lo || 1), hi + 0.05 * (hi - lo || 1)], yValue: (v) => +v.toPrecision(3) + " ×" });
+};
+// series: [{name, x: [...], y: [...], colour, dash}]. Runs have x of their own: they are joined. A curve of one point is no curve: it is said.
+const linesOf = ({ title, caption, x, y, series, log = false, isTime = false, xValue = shown, yValue = shown, xSplits, range, yRange }) => {
   series = series.filter((s) => s.x.length > 0 && s.y.some((v) => v !== null));
   if (series.length === 0) return null;
+  if (!series.some((s) => s.y.filter((v) => v !== null).length > 1)) {
+    const points = series.map((s) => { const i = s.y.findIndex((v) => v !== null); return [s.name, s.x[i], s.y[i]]; });
+    return figureOf(title, caption, el("p", {}, `One sample: ${points.map(([name, , v]) => `${name} ${yValue(v)}${yValue === shown ? " " + y : ""}`).join("; ")}.`), ["", x, y], () => points);
+  }
   const data = uPlot.join(series.map((s) => [s.x, s.y.map((v) => log && v !== null && v <= 0 ? null : v)]));
   const place = el("div", { class: "plot", tabindex: "0", role: "img", "aria-label": title + ". " + caption });
   const rows = () => data[0].map((at, i) => [at, ...data.slice(1).map((of) => of[i] ?? null)]);
@@ -63,15 +90,15 @@ const linesOf = ({ title, caption, x, y, series, log = false, isTime = false, xV
     const width = Math.max(300, place.clientWidth);
     const plot = new uPlot({
       width, height: 240, cursor: { drag: { x: isTime, y: false, setScale: isTime } , focus: { prox: 24 } },
-      scales: { x: { time: false, range }, y: log ? { distr: 3 } : { range: (u, lo, hi) => [Math.min(0, lo ?? 0), hi > 0 ? hi * 1.05 : 1] } },
+      scales: { x: { time: false, range }, y: log ? { distr: 3 } : { range: (u, lo, hi) => yRange ? yRange(lo, hi) : [Math.min(0, lo ?? 0), hi > 0 ? hi * 1.05 : 1] } },
       axes: [{ ...axis, label: x, labelSize: 18, size: 34, values: (u, v) => v.map(xValue), splits: xSplits }, { ...axis, label: y, labelSize: 18, size: 62, values: (u, v) => v.map((n) => n === null ? "" : yValue(n)) }],
-      series: [{ label: x, value: (u, v) => v === null ? "–" : xValue(v) }, ...series.map((s) => ({
-        label: s.name, stroke: s.colour, width: 1.6, dash: s.dash, spanGaps: true, points: { show: series.length < 9 && s.x.length < 60, size: 4 }, value: (u, v) => v === null ? "–" : yValue(v) }))],
+      series: [{ label: x, value: (u, v) => v === null ? "" : xValue(v) }, ...series.map((s) => ({
+        label: s.name, stroke: s.colour, width: 1.6, dash: s.dash, spanGaps: true, points: { show: series.length < 9 && s.x.length < 60, size: 4 }, value: (u, v) => v === null ? "" : yValue(v) }))],
       hooks: { setScale: [(u, key) => { if (isTime && key === "x" && u.isReady && !zoomAll.busy) { zoomAll.busy = true; zoomAll(u.scales.x.min, u.scales.x.max, u); zoomAll.busy = false; } }] },
     }, data, place);
     plot.whole = [data[0][0], data[0][data[0].length - 1]];
     if (isTime) timePlots.add(plot);
-    plot.isReady = true;
+    setTimeout(() => { plot.isReady = true; }); // its first scale is its own, and moves no other plot
     place.addEventListener("keydown", (event) => {
       const { min, max } = plot.scales.x, wide = max - min, move = { ArrowLeft: -0.2, ArrowRight: 0.2 }[event.key];
       const set = (from, to) => { event.preventDefault(); plot.setScale("x", { min: from, max: to }); };

@@ -38,12 +38,13 @@ public:
         free_.pop();
         const QueueLoad& load = loads_[place.load];
         if (!place.planned) {
-            if (has_ended_[place.load]) return {};
+            if (has_ended_[place.load] || has_no_time(load, place.at)) return {};
             const auto more = load.next(place.request);
             if (!more) return std::unexpected(more.error());
             has_ended_[place.load] = !*more;
             if (!*more) return {};
             place.planned = load.is_planned ? begin_ + Duration{static_cast<std::int64_t>(place.request.time_ns)} : place.at;
+            if (has_no_time(load, *place.planned)) return {};
             if (*place.planned > place.at) {
                 place.at = *place.planned;
                 free_.push(place);
@@ -77,6 +78,7 @@ private:
         TraceRequest request{};
         friend bool operator>(const Place& a, const Place& b) { return std::tuple{a.at, a.load, a.number} > std::tuple{b.at, b.load, b.number}; }
     };
+    [[nodiscard]] bool has_no_time(const QueueLoad& load, SimTime at) const { return at - begin_ >= load.lasts; }
     void free_at(SimTime at, std::size_t load) { free_.push({at, load, places_++}); }
 
     std::span<const QueueLoad> loads_;

@@ -18,8 +18,9 @@ namespace flashlab {
 
 struct QueueLoad {
     NextRequest next;
-    std::uint32_t depth = 1; ///< commands submitted and not yet answered; 0: any number
-    bool is_planned = false; ///< requests have times, from the run's beginning on, that do not go back
+    std::uint32_t depth = 1;          ///< commands submitted and not yet answered; 0: any number
+    bool is_planned = false;          ///< requests have times, from the run's beginning on, that do not go back
+    Duration lasts = Duration::max(); ///< since the run's begin: then nothing is submitted any more
 };
 
 /// The queues in front of a drive of this configuration, whose arbiter is one of the list. An arbiter is refused where nobody waits: plan_ftl().

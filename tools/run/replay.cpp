@@ -22,7 +22,7 @@ std::expected<RunTally, std::string> replay(const RunSpace& space, const NextReq
         return more;
     };
     HostQueues queues = host_queues(drive, priorities);
-    const QueueLoad load{timed, speed.depth, speed.depth == 0};
+    const QueueLoad load{timed, speed.depth, speed.depth == 0, speed.lasts};
     return run_queues(target, {&load, 1}, queues, begin, watch);
 }
 

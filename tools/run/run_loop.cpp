@@ -107,6 +107,7 @@ std::expected<RunTally, std::string> run_requests(const RunTarget& target, const
             now = std::max(now, in_flight.top());
             in_flight.pop();
         }
+        if (now - begin >= speed.lasts) return std::move(server.tally);
         const auto done = server.serve(request, now, now);
         if (!done) return std::unexpected(done.error());
         if (speed.depth != 0) in_flight.push(*done);

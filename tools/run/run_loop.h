@@ -22,6 +22,7 @@ class PayloadStamp;
 struct ReplaySpeed {
     std::uint32_t depth = 0;                                               ///< 0 = open loop
     double factor = 1;                                                     ///< open loop: the trace's clock runs this much faster
+    Duration lasts = Duration::max();                                      ///< since the run's begin: then nothing is issued any more
     [[nodiscard]] Duration since_begin(const TraceRequest& request) const; ///< open loop: when it arrives
 };
 

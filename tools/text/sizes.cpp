@@ -4,7 +4,9 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -44,6 +46,17 @@ std::expected<std::uint64_t, std::string> parse_size(std::string_view text) {
     if (factor == 0) return fail(fmt::format("'{}' is no unit", unit));
     if (number > std::numeric_limits<std::uint64_t>::max() / factor) return fail("too large");
     return number * factor;
+}
+
+std::expected<std::uint64_t, std::string> parse_seconds(std::string_view text) {
+    constexpr std::array<std::pair<std::string_view, double>, 6> units{{{"", 1e9}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 6e10}, {"h", 3.6e12}}};
+    double number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
+    const std::string_view unit{end, static_cast<std::size_t>(text.data() + text.size() - end)};
+    const auto* const known = std::ranges::find(units, unit, &std::pair<std::string_view, double>::first);
+    const double ns = known == units.end() ? 0 : std::round(number * known->second);
+    if (error == std::errc{} && ns >= 1 && ns <= 1e18) return static_cast<std::uint64_t>(ns);
+    return std::unexpected(fmt::format("'{}' is not a time: write seconds above 0 (10, 0.5), or a number with us, ms, s, m or h", text));
 }
 
 std::string format_size(std::uint64_t bytes) {

@@ -1,5 +1,6 @@
 /// What bench says of loads that read.
 #include <cstdio>
+#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -75,16 +76,10 @@ Said bench(const std::string& level, const std::string& rw, const std::string& p
 
 /// Reads of single pages on a drive of one chip and one plane: each takes the same time.
 Json one_chip(std::vector<std::string> words, const std::string& requests = "40000") {
-    words.insert(words.begin(), {"bench",          "--json",
-                                 "--preset",       "tiny",
-                                 "--ftl",          "page_map",
-                                 "--set",          "nand.channels=1",
-                                 "--set",          "nand.planes_per_die=1",
-                                 "--set",          "nand.blocks_per_plane=64",
-                                 "--precondition", "fill:100",
-                                 "--rw",           "randread",
-                                 "--bs",           "4k",
-                                 "--io-size",      std::to_string(std::stoull(requests) * 4096)});
+    words.insert(words.begin(),
+                 {"bench", "--json", "--preset", "tiny", "--ftl", "page_map", "--set", "nand.channels=1", "--set", "nand.planes_per_die=1", "--set",
+                  "nand.blocks_per_plane=64", "--precondition", "fill:100", "--rw", "randread", "--bs", "4k"});
+    if (!requests.empty()) words.insert(words.end(), {"--io-size", std::to_string(std::stoull(requests) * 4096)});
     return std::move(said_to(words).report);
 }
 
@@ -164,6 +159,62 @@ TEST_CASE("a stream with equal gaps waits for nothing up to the drive's rate, an
     const Json twice = one_chip({"--rate", fmt::format("{:.0f}", 2e6 / alone_us * 4096)}, "4000");
     CHECK(twice["iops"].real() == Approx(1e6 / alone_us).epsilon(0.01));
     CHECK(twice["latency_us"]["max"].real() == Approx(4000 * alone_us / 2).epsilon(0.01)); // the last one: planned at half the time it was done
+}
+
+TEST_CASE("a load ends by time or by bytes, whichever comes first, and what is in flight then is answered", "[tools][bench]") {
+    const Json alone = one_chip({"--iodepth", "1"}, "1000");
+    const double alone_us = alone["latency_us"]["max"].real();
+    REQUIRE(alone["latency_us"]["mean"].real() == Approx(alone_us)); // all the same, so that the cases can be counted by hand
+    const auto requests = [&](double services, std::vector<std::string> more, const std::string& bytes = "") {
+        more.insert(more.end(), {"--runtime", fmt::format("{:.3f}us", services * alone_us)});
+        return one_chip(more, bytes)["requests"].real();
+    };
+    // One after the other, at 0, 1, 2 ... services: the last one is submitted before the end, and one that is due at the end is not.
+    CHECK(requests(10, {"--iodepth", "1"}) == 10);
+    CHECK(requests(10.5, {"--iodepth", "1"}) == 11);
+    CHECK(requests(0.5, {"--iodepth", "64"}) == 64);
+    CHECK(requests(10.5, {"--iodepth", "1"}, "7") == 7);
+    CHECK(requests(3.5, {"--iodepth", "1"}, "7") == 4);
+    // Queues, each with its own end. With one slot of the drive they take turns, and the last one submits alone.
+    const std::string half = fmt::format("{:.3f}us", 10.5 * alone_us), whole = fmt::format("{:.3f}us", 20.5 * alone_us);
+    const Json two = one_chip({"--set", "host_link.slots=1", "--set", "host_link.arbiter=round-robin", "--queue", "iodepth=1,runtime=" + half,
+                               "--queue", "iodepth=1,runtime=" + whole},
+                              "");
+    CHECK(two["queues"].items()[0]["requests"].real() == 6);  // submitted at 0, then with each answer: 1, 3, 5, 7, 9 services
+    CHECK(two["queues"].items()[1]["requests"].real() == 15); // at 0, 2, 4, 6, 8, 10, then 12, 13 ... 20
+    // A rate: what is planned for the end or later is not submitted, nor what is due and finds no room before the end.
+    CHECK(requests(95, {"--rate-iops", fmt::format("{:.0f}", 0.1e6 / alone_us)}) == 10);
+    CHECK(requests(10.5, {"--rate-iops", fmt::format("{:.0f}", 2e6 / alone_us)}) == 11);
+    const Json of_a_file = std::move(said_to({"bench", "--json", "--size", "128M", "--level", "fs", "--rw", "randread", "--runtime", "20ms"}).report);
+    CHECK(of_a_file["requests"].real() > 10);
+    CHECK(of_a_file["sim_seconds"].real() == Approx(0.02).epsilon(0.05));
+}
+
+TEST_CASE("a read alone on an imported drive takes what its times add up to, and its planes take turns", "[tools][bench]") {
+    const TemporaryDirectory t;
+    std::ofstream{t / "ssd.xml"}
+        << "<Execution_Parameter_Set><Host_Parameter_Set><PCIe_Lane_Bandwidth>1</PCIe_Lane_Bandwidth>"
+           "<PCIe_Lane_Count>4</PCIe_Lane_Count></Host_Parameter_Set><Device_Parameter_Set>"
+           "<Ideal_Mapping_Table>true</Ideal_Mapping_Table><Flash_Channel_Count>1</Flash_Channel_Count>"
+           "<Chip_No_Per_Channel>1</Chip_No_Per_Channel><Channel_Transfer_Rate>333</Channel_Transfer_Rate>"
+           "<Overprovisioning_Ratio>0.3</Overprovisioning_Ratio><Flash_Parameter_Set><Flash_Technology>MLC</Flash_Technology>"
+           "<Page_Read_Latency_LSB>75000</Page_Read_Latency_LSB><Page_Read_Latency_MSB>75000</Page_Read_Latency_MSB>"
+           "<Page_Program_Latency_LSB>750000</Page_Program_Latency_LSB><Block_Erase_Latency>3800000</Block_Erase_Latency>"
+           "<Die_No_Per_Chip>1</Die_No_Per_Chip><Plane_No_Per_Die>2</Plane_No_Per_Die><Block_No_Per_Plane>64</Block_No_Per_Plane>"
+           "<Page_No_Per_Block>64</Page_No_Per_Block><Page_Capacity>8192</Page_Capacity></Flash_Parameter_Set>"
+           "</Device_Parameter_Set></Execution_Parameter_Set>";
+    {
+        const Captured out{stdout};
+        REQUIRE(run_words({"import", "mqsim", t / "ssd.xml", "-o", t / "mine"}) == exit_done);
+    }
+    const auto reads = [&](const std::string& depth) {
+        return std::move(said_to({"bench", "--json", "--config", t / "mine" / "device.toml", "--rw", "randread", "--bs", "4k", "--io-size", "4M",
+                                  "--precondition", "fill:100", "--iodepth", depth})
+                             .report);
+    };
+    // Command 0.1 us, cells 75, half a page over the bus at 3.003 ns a byte, over the link at 0.25 ns a byte; its overhead is 1 ns.
+    CHECK(reads("1")["latency_us"]["mean"].real() == Approx(0.1 + 75 + 4.096 * 3.003 + 4.096 * 0.25 + 0.001).epsilon(0.0001));
+    CHECK(reads("16")["iops"].real() < 1e6 / 75); // one die: cells of one plane at a time
 }
 
 TEST_CASE("a rate is of reads and of writes, each, and moves no address", "[tools][bench]") {

@@ -71,6 +71,7 @@ TEST_CASE("a drive of MQSim's has the same geometry, times and rates here, and w
     for (const auto& [key, value] : std::vector<std::pair<const char*, const char*>>{{"nand.channels", "8"},
                                                                                      {"nand.chips_per_channel", "4"},
                                                                                      {"nand.dies_per_chip", "2"},
+                                                                                     {"nand.independent_planes", "0"},
                                                                                      {"nand.page_bytes", "8192"},
                                                                                      {"nand.cell", "tlc"},
                                                                                      {"nand.page_read_ns", "60000"},
@@ -137,7 +138,7 @@ TEST_CASE("MQSim's flows of one scenario are queues of one run, its traces are r
     REQUIRE(imported->loads.size() == 2);
     CHECK(imported->loads[0].command ==
           std::vector<std::string>{"bench", "--queue", "rw=read,bs=8192,priority=urgent,iodepth=4,io-size=819200", "--queue",
-                                   "rw=randrw,bs=4096,priority=low,rwmixread=30,rate=1000000,rate-process=poisson,io-size=2000000",
+                                   "rw=randrw,bs=4096,priority=low,rwmixread=30,rate=1000000,rate-process=poisson,runtime=2000000us",
                                    "--random-distribution", "hotspot:0.2,0.8", "--precondition", "fill:70"});
     CHECK(imported->loads[1].command == std::vector<std::string>{"replay", "traces/a.trace", "--format", "mqsim"});
     const std::string script = load_script(*imported, file.path, "device.toml");
@@ -173,13 +174,29 @@ TEST_CASE("jobs of fio are queues that run together until a stonewall; sizes tha
                                    "rw=randread,bs=8192,iodepth=16,io-size=16777216,numjobs=4,rate-iops=500:200,rate-process=poisson", "--queue",
                                    "rw=randwrite,bs=4096,iodepth=3,io-size=12582912", "--queue", "rw=randwrite,bs=65536,iodepth=1,io-size=4194304",
                                    "--random-distribution", "hotspot:0.2,0.8"});
-    CHECK(imported->loads[1].command == std::vector<std::string>{"bench", "--queue", "rw=randrw,bs=4096,iodepth=1,io-size=16777216,rwmixread=70"});
+    CHECK(imported->loads[1].command ==
+          std::vector<std::string>{"bench", "--queue", "rw=randrw,bs=4096,iodepth=1,io-size=16777216,runtime=30,rwmixread=70"});
     REQUIRE(note_of(*imported, "bs") != nullptr);
     CHECK(note_of(*imported, "bs")->kind == ImportKind::nearly);
     CHECK(note_of(*imported, "what")->what == "not known");
-    for (const char* name : {"runtime", "ioengine"}) REQUIRE(note_of(*imported, name) != nullptr);
-    CHECK(note_of(*imported, "runtime")->kind == ImportKind::nearly);
+    CHECK(note_of(*imported, "ioengine") != nullptr);
+    CHECK(note_of(*imported, "runtime") == nullptr); // taken, in the note of its job
     CHECK(note_of(*imported, "direct")->kind == ImportKind::left_out);
+}
+
+TEST_CASE("a job's runtime ends its load with its bytes, or alone where it is time_based or has no size", "[imports]") {
+    const auto queue = [](const std::string& settings) {
+        const ImportFile file{"job.fio", "[a]\nrw=randread\nioengine=libaio\n" + settings};
+        const auto imported = import_fio(file.path);
+        REQUIRE(imported.has_value());
+        CHECK(note_of(*imported, "time_based") == nullptr);
+        return imported->loads.at(0).command.at(2);
+    };
+    CHECK(queue("size=1m\nruntime=20ms\n") == "rw=randread,bs=4096,iodepth=1,io-size=1048576,runtime=20ms");
+    CHECK(queue("size=1m\nruntime=2m\ntime_based\n") == "rw=randread,bs=4096,iodepth=1,runtime=2m");
+    CHECK(queue("runtime=5s\n") == "rw=randread,bs=4096,iodepth=1,runtime=5s");
+    CHECK(queue("time_based\nsize=1m\n") == "rw=randread,bs=4096,iodepth=1,io-size=1048576"); // fio refuses it: nothing would end it
+    CHECK(error_in("[a]\nruntime=soon\n", import_fio).starts_with(":2:1: runtime=soon: 'soon' is not a time"));
 }
 
 TEST_CASE("a depth that is split between sizes is rounded, and is one at least", "[imports]") {

@@ -9,7 +9,6 @@
 
 #include "tools/log/event_level.h"
 #include "tools/log/event_log_schema.h"
-#include "tools/log/event_log_views.h"
 
 namespace flashlab {
 namespace {
@@ -34,16 +33,6 @@ std::string levels_block() {
             if (t.text.level.value_or(EventLevel::summary) == of.level)
                 tables += fmt::format("{}`{}`", tables.empty() ? (of.level > EventLevel::summary ? "and " : "") : ", ", t.text.name);
         out += fmt::format("| `{}`{} | {} | {} |\n", name_of(of.level), of.more, tables.empty() ? "none" : tables, of.answers);
-    }
-    return out;
-}
-
-std::string names_block() {
-    std::string out = "| table | column | numbers from 0 on |\n|---|---|---|\n";
-    for (const NameTable& t : event_log_name_tables()) {
-        std::string names;
-        for (const std::string_view name : t.names) names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
-        out += fmt::format("| `{}` | `{}` | {} |\n", t.table, t.column, names);
     }
     return out;
 }
@@ -77,18 +66,11 @@ std::string tables_block() {
     return out;
 }
 
-std::string views_block() {
-    std::string out = "| view | answers |\n|---|---|\n";
-    for (const LogView& view : event_log_view_list()) out += fmt::format("| `{}` | {} |\n", view.name, view.about);
-    return out;
-}
-
 } // namespace
 
 std::expected<std::string, std::string> event_log_page(std::string_view page) {
     std::string out{page};
-    for (const auto& [name, block] : {std::pair{"levels", levels_block()}, std::pair{"names", names_block()}, std::pair{"tables", tables_block()},
-                                      std::pair{"views", views_block()}}) {
+    for (const auto& [name, block] : {std::pair{"levels", levels_block()}, std::pair{"tables", tables_block()}}) {
         const std::string begin = fmt::format("<!-- generated: {} -->\n", name), end = fmt::format("<!-- end of {} -->\n", name);
         const auto from = out.find(begin);
         const auto to = out.find(end);

@@ -24,6 +24,21 @@ TEST_CASE("a size that is none is refused with the reason", "[tools]") {
     }
 }
 
+TEST_CASE("times are seconds, or have their unit; what is none, or nothing, is refused", "[tools]") {
+    CHECK(parse_seconds("10").value() == 10'000'000'000);
+    CHECK(parse_seconds("0.1").value() == 100'000'000);
+    CHECK(parse_seconds("20ms").value() == 20'000'000);
+    CHECK(parse_seconds("1.5us").value() == 1'500);
+    CHECK(parse_seconds("2m").value() == 120'000'000'000);
+    CHECK(parse_seconds("1h").value() == 3'600'000'000'000);
+    for (const char* text : {"", "0", "-1", "s", "1 s", "1d", "1e3", "nan", "inf", "9999999999", "0.0000000001"}) {
+        CAPTURE(text);
+        const auto time = parse_seconds(text);
+        REQUIRE_FALSE(time.has_value());
+        CHECK(time.error().find("is not a time") != std::string::npos);
+    }
+}
+
 TEST_CASE("a size printed exactly reads back as itself", "[tools]") {
     for (const std::uint64_t bytes :
          {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{4096}, std::uint64_t{4097}, std::uint64_t{3} << 30, std::uint64_t{5} << 50})

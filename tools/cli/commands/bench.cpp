@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/random.h"
 #include "tools/cli/command_options.h"
 #include "tools/cli/commands/bench_file.h"
+#include "tools/cli/commands/bench_load.h"
 #include "tools/cli/commands/run_view.h"
 #include "tools/cli/progress.h"
 #include "tools/host/complaint.h"
@@ -25,142 +25,10 @@
 #include "tools/run/run_words.h"
 #include "tools/text/sizes.h"
 #include "tools/text/table.h"
-#include "tools/workloads/arrivals.h"
 #include "tools/workloads/random_distribution.h"
 
 namespace flashlab {
 namespace {
-
-struct BenchOptions {
-    DeviceChoice device;
-    std::string level = "device", rw = "randwrite", random_distribution = "uniform";
-    std::uint64_t block_bytes = 4096, io_bytes = std::uint64_t{64} << 20;
-    std::uint32_t iodepth = 1, rwmixread = 50;
-    std::vector<std::string> queues; ///< --queue as given
-    QueuePriority priority = QueuePriority::medium;
-    std::uint16_t queue = 0;
-    std::uint32_t numjobs = 1;
-    std::string rate, rate_iops, rate_process = "linear"; ///< as given; empty: the next request when one is answered
-    std::array<double, 2> iops{};                         ///< planned, of reads and of writes; 0: no rate
-    std::string precondition, warm_up;
-    bool until_steady = false;
-    bool top = false; ///< the live view while it runs
-    std::uint64_t seed = 1;
-    OutputFormat format = OutputFormat::table;
-};
-
-const std::vector<std::string> rate_processes{"linear", "poisson"};
-const std::vector<std::string> patterns{"read", "write", "randread", "randwrite", "randrw", "rw"};
-
-std::expected<std::uint64_t, std::string> number_in(std::string_view value, std::uint64_t least, std::uint64_t most) {
-    const auto number = parse_size(value);
-    if (!number) return number;
-    if (*number < least || *number > most) return std::unexpected(fmt::format("allowed: {} to {}", least, most));
-    return number;
-}
-
-/// One KEY=VALUE of --queue.
-std::expected<void, std::string> set_of_queue(BenchOptions& o, std::string_view key, const std::string& value) {
-    const auto put = [&](auto& to, std::uint64_t least, std::uint64_t most) -> std::expected<void, std::string> {
-        const auto number = number_in(value, least, most);
-        if (!number) return std::unexpected(number.error());
-        to = static_cast<std::remove_cvref_t<decltype(to)>>(*number);
-        return {};
-    };
-    if (key == "bs") return put(o.block_bytes, sector_bytes, std::uint64_t{1} << 32);
-    if (key == "io-size") return put(o.io_bytes, sector_bytes, std::uint64_t{1} << 60);
-    if (key == "iodepth") return put(o.iodepth, 1, 65536);
-    if (key == "rwmixread") return put(o.rwmixread, 0, 100);
-    if (key == "numjobs") return put(o.numjobs, 1, most_queues);
-    const auto choose = [&](std::string& to, const std::vector<std::string>& known) -> std::expected<void, std::string> {
-        if (std::ranges::find(known, value) == known.end()) return std::unexpected(fmt::format("allowed: {}", fmt::join(known, ", ")));
-        to = value;
-        return {};
-    };
-    if (key == "rw") return choose(o.rw, patterns);
-    if (key == "rate-process") return choose(o.rate_process, rate_processes);
-    if (key == "rate" || key == "rate-iops") { // of the queue, instead of the other one for all
-        o.rate = key == "rate" ? value : "";
-        o.rate_iops = key == "rate" ? "" : value;
-        return {};
-    }
-    if (key != "priority")
-        return std::unexpected(std::string{"known are rw, bs, io-size, iodepth, rwmixread, numjobs, rate, rate-iops, rate-process and priority"});
-    const auto priority = parse_priorities(value);
-    if (!priority || priority->size() != 1) return std::unexpected(priority ? "a name is wanted" : priority.error());
-    o.priority = priority->front();
-    return {};
-}
-
-std::uint32_t read_percent(const BenchOptions& o) {
-    return o.rw == "read" || o.rw == "randread" ? 100 : o.rw == "write" || o.rw == "randwrite" ? 0 : o.rwmixread;
-}
-
-/// --rate in requests, or --rate-iops. One number is of reads and of writes, each; two are of reads, and of writes.
-std::expected<void, std::string> set_rates(BenchOptions& o) {
-    const std::string& text = o.rate.empty() ? o.rate_iops : o.rate;
-    const std::size_t comma = std::min(text.find_first_of(",:"), text.size());
-    for (std::size_t direction = 0; direction < 2 && !text.empty(); ++direction) {
-        const std::string part = direction == 0 || comma == text.size() ? text.substr(0, comma) : text.substr(comma + 1);
-        const auto number = o.rate.empty() ? number_in(part, 1, 1'000'000'000) : number_in(part, 1, std::uint64_t{1} << 40);
-        if (!number) return std::unexpected(fmt::format("rate{} {}: {}", o.rate.empty() ? "-iops" : "", text, number.error()));
-        const bool is_mixed = o.rw == "rw" || o.rw == "randrw";
-        if (is_mixed || (direction == 0) == (read_percent(o) != 0))
-            o.iops[direction] = static_cast<double>(*number) / (o.rate.empty() ? 1.0 : static_cast<double>(o.block_bytes));
-    }
-    return {};
-}
-
-/// Each queue's load: what --queue does not say is as without it; each job has a seed of its own. None: one load whose next request comes with an
-/// answer.
-std::expected<std::vector<BenchOptions>, std::string> loads_of_queues(const BenchOptions& o) {
-    std::vector<BenchOptions> loads;
-    const bool has_one = o.queues.empty() && (o.numjobs > 1 || !o.rate.empty() || !o.rate_iops.empty());
-    for (const std::string& text : has_one ? std::vector<std::string>{""} : o.queues) {
-        BenchOptions load = o;
-        std::string_view rest = text;
-        while (!rest.empty()) {
-            const std::string_view setting = rest.substr(0, rest.find(','));
-            rest.remove_prefix(std::min(rest.size(), setting.size() + 1));
-            const auto equals = setting.find('=');
-            const auto done = equals == setting.npos ? std::unexpected(std::string{"KEY=VALUE is wanted"})
-                                                     : set_of_queue(load, setting.substr(0, equals), std::string{setting.substr(equals + 1)});
-            if (!done) return std::unexpected(fmt::format("--queue {}: {}: {}", text, setting, done.error()));
-        }
-        if (load.io_bytes < load.block_bytes) return std::unexpected(fmt::format("--queue {}: io-size holds no request of bs", text));
-        if (auto rates = set_rates(load); !rates) return std::unexpected(fmt::format("{}{}", has_one ? "--" : "--queue: ", rates.error()));
-        for (std::uint32_t job = 0; job < load.numjobs; ++job) {
-            if (loads.size() == most_queues) return std::unexpected(fmt::format("--queue, --numjobs: at most {} queues", most_queues));
-            load.seed = o.seed + loads.size();
-            load.queue = static_cast<std::uint16_t>(loads.size());
-            loads.push_back(load);
-        }
-    }
-    return loads;
-}
-
-/// --rw over a space, until --io-size is reached.
-NextRequest load_of(const BenchOptions& o, const DistributionSpec& distribution, std::uint64_t span_bytes) {
-    const std::uint64_t slots = span_bytes / o.block_bytes;
-    const bool in_order = !o.rw.starts_with("rand") || distribution.kind == DistributionKind::sequential;
-    const bool is_uniform = distribution.kind == DistributionKind::uniform;
-    Random choice{o.seed};
-    Random place = choice.fork();
-    return
-        [=, arrivals = Arrivals{o.iops, o.rate_process == "poisson", o.seed}, is_planned = o.iops[0] + o.iops[1] > 0, queue = o.queue,
-         reads = read_percent(o), ranks = RandomDistribution{distribution, slots}, order = ScatteredOrder{slots}, left = o.io_bytes / o.block_bytes,
-         n = std::uint64_t{0}, bytes = o.block_bytes](TraceRequest& request) mutable -> std::expected<bool, std::string> {
-            if (left-- == 0) return false;
-            if (is_planned)
-                arrivals.take(request);
-            else
-                request.op = choice.below(100) >= reads ? TraceOp::write : TraceOp::read;
-            request.queue = queue;
-            request.offset = (in_order ? n++ % slots : is_uniform ? place.below(slots) : order.at(ranks.rank(place))) * bytes;
-            request.bytes = bytes;
-            return true;
-        };
-}
 
 struct Plan {
     DistributionSpec distribution;
@@ -205,8 +73,8 @@ NextRequest counted(RunView& view, NextRequest load) {
 }
 
 RunViewSubject subject_of(const BenchOptions& o, Device& device, SimTime begin) {
-    return {
-        .command = "bench", .device = device, .begin = begin, .depth = o.iodepth, .requests = o.io_bytes / std::max<std::uint64_t>(1, o.block_bytes)};
+    const std::uint64_t known = o.runtime == Duration::max() ? bytes_of(o) : 0;
+    return {.command = "bench", .device = device, .begin = begin, .depth = o.iodepth, .requests = known / std::max<std::uint64_t>(1, o.block_bytes)};
 }
 
 /// One queue after the other on the command line, all at once on the drive.
@@ -215,7 +83,8 @@ std::expected<RunTally, std::string> run_queued(const Plan& plan, const RunTarge
     std::vector<QueueLoad> loads;
     std::vector<QueuePriority> priorities;
     for (const BenchOptions& queue : plan.queues) {
-        loads.push_back({counted(view, load_of(queue, plan.distribution, span_bytes)), queue.iodepth, queue.iops[0] + queue.iops[1] > 0});
+        loads.push_back(
+            {counted(view, load_of(queue, plan.distribution, span_bytes)), queue.iodepth, queue.iops[0] + queue.iops[1] > 0, queue.runtime});
         priorities.push_back(queue.priority);
     }
     HostQueues queues = host_queues(drive, std::move(priorities));
@@ -233,7 +102,7 @@ std::expected<Run, std::string> run_device(const BenchOptions& o, const Plan& pl
                                     [filling = std::make_shared<Progress>("writes before the run")](std::uint64_t n) { filling->at(n); });
     if (!ready) return std::unexpected(ready.error());
     AddressFit fit{FitPolicy::as_is, space->bytes()};
-    const ReplaySpeed speed{.depth = o.iodepth};
+    const ReplaySpeed speed{.depth = o.iodepth, .lasts = o.runtime};
     RunMonitor monitor{on, plan.measure, speed, *ready};
     const auto wall_begin = WallClock::now();
     RunView view{subject_of(o, on.device(), *ready), o.top};
@@ -248,7 +117,7 @@ std::expected<Run, std::string> run_device(const BenchOptions& o, const Plan& pl
 std::expected<Run, std::string> run_file_system(const BenchOptions& o, const Plan& plan, RunDevice& on) {
     Device& device = on.device();
     const auto usage = device.fs().usage();
-    const std::uint64_t file_bytes = std::min(o.io_bytes, usage.data_pages_free * usage.block_bytes * 8 / 10);
+    const std::uint64_t file_bytes = std::min(o.io_bytes.value_or(default_io_bytes), usage.data_pages_free * usage.block_bytes * 8 / 10);
     if (o.block_bytes == 0 || o.block_bytes > file_bytes)
         return std::unexpected(fmt::format("--bs {}: 1 up to the file's {} is wanted", o.block_bytes, human_size(file_bytes)));
     BenchFile file{device};
@@ -260,7 +129,7 @@ std::expected<Run, std::string> run_file_system(const BenchOptions& o, const Pla
         if (!filled) return std::unexpected(filled.error());
         begin = *filled;
     }
-    const ReplaySpeed speed{.depth = o.iodepth};
+    const ReplaySpeed speed{.depth = o.iodepth, .lasts = o.runtime};
     RunMonitor monitor{on, plan.measure, speed, begin};
     const auto wall_begin = WallClock::now();
     const auto made = is_read ? std::expected<SimTime, std::string>{begin} : file.make(begin);
@@ -280,8 +149,8 @@ std::expected<Run, std::string> run_file_system(const BenchOptions& o, const Pla
 
 int run_bench(const BenchOptions& o) {
     const bool with_fs = o.level == "fs";
-    if (o.block_bytes == 0 || o.io_bytes < o.block_bytes)
-        return complain(fmt::format("bench: --io-size {} holds no request of --bs {}", o.io_bytes, o.block_bytes), exit_usage);
+    if (o.block_bytes == 0 || bytes_of(o) < o.block_bytes)
+        return complain(fmt::format("bench: --io-size {} holds no request of --bs {}", bytes_of(o), o.block_bytes), exit_usage);
     if (const std::string why = RunView::why_no_top(o.top); !why.empty()) return complain("bench: " + why, exit_usage);
     const auto before = parse_precondition(o.precondition);
     const auto measure = parse_measure(o.warm_up, o.until_steady);
@@ -332,6 +201,7 @@ int run_bench(const BenchOptions& o) {
     if (!run) return complain(fmt::format("bench: {}", run.error()));
     std::string load = o.queues.empty() ? fmt::format("{}:{}:{}", o.rw, o.block_bytes, o.iodepth) : fmt::format("{}", fmt::join(o.queues, ";"));
     if (o.numjobs > 1) load += fmt::format(":numjobs={}", o.numjobs);
+    if (o.runtime != Duration::max()) load += fmt::format(":runtime={}ns", o.runtime.count());
     if (const std::string& rate = o.rate.empty() ? o.rate_iops : o.rate; !rate.empty())
         load += fmt::format(":rate{}={}:{}", o.rate.empty() ? "-iops" : "", rate, o.rate_process);
     Json result = report_run({fmt::format("bench:{}:{}", o.level, load), o.seed, run->wall}, (*on)->device(), run->before, run->tally);
@@ -353,18 +223,26 @@ void add_bench(CLI::App& app, Action& action) {
         ->check(CLI::IsMember({"device", "ftl", "fs"}))
         ->capture_default_str();
     c.add_option("--rw", o.rw, "Reads or writes, in order or at random; rw and randrw mix them")
-        ->check(CLI::IsMember(patterns))
+        ->check(CLI::IsMember(bench_patterns))
         ->capture_default_str();
     add_size(c, "--bs", o.block_bytes, "Bytes of a request; 4k");
-    add_size(c, "--io-size", o.io_bytes, "Bytes to transfer; 64M");
+    add_size(c, "--io-size", o.io_bytes, "Bytes to transfer; 64M, with --runtime no end");
+    c.add_option_function<std::string>(
+         "--runtime",
+         [&o = o](const std::string& text) {
+             if (const auto set = set_of_queue(o, "runtime", text); !set) throw CLI::ValidationError("--runtime", set.error());
+         },
+         "The load ends after so many seconds of the drive (10, 0.5, 20ms, 2m), or with --io-size if that comes first; what is in flight is answered")
+        ->type_name("SECONDS");
     c.add_option("--iodepth", o.iodepth, "Requests in flight")->check(CLI::Range(1, 65536))->capture_default_str();
     c.add_option("--rwmixread", o.rwmixread, "Percent of reads of randrw and rw")->check(CLI::Range(0, 100))->capture_default_str();
     c.add_option("--random-distribution", o.random_distribution,
                  "Of randread, randwrite, randrw: uniform, zipf:THETA, pareto:H, hotspot:SHARE,PROBABILITY")
         ->capture_default_str();
-    c.add_option("--queue", o.queues,
-                 "A submission queue with a load of its own, as rw=randread,bs=4k,iodepth=1,io-size=16M,rwmixread=70,priority=urgent,numjobs=2,"
-                 "rate-iops=900:100,rate-process=poisson; once for each queue. host_link.slots and host_link.arbiter say who is fetched")
+    c.add_option(
+         "--queue", o.queues,
+         "A submission queue with a load of its own, as rw=randread,bs=4k,iodepth=1,io-size=16M,runtime=10,rwmixread=70,priority=urgent,numjobs=2,"
+         "rate-iops=900:100,rate-process=poisson; once for each queue. host_link.slots and host_link.arbiter say who is fetched")
         ->allow_extra_args(false);
     c.add_option("--numjobs", o.numjobs, "So many such loads beside each other, each in a queue of its own with a seed of its own")
         ->check(CLI::Range(std::int64_t{1}, most_queues))
@@ -375,7 +253,7 @@ void add_bench(CLI::App& app, Action& action) {
                      "is due while --iodepth are in flight waits. Latencies count from the planned time (no coordinated omission)");
     c.add_option("--rate", o.rate, "The same in bytes a second, as 20M or 15M,5M")->excludes(iops);
     c.add_option("--rate-process", o.rate_process, "Of a rate: linear (equal gaps) or poisson (exponential gaps, drawn from --seed)")
-        ->check(CLI::IsMember(rate_processes))
+        ->check(CLI::IsMember(bench_rate_processes))
         ->capture_default_str();
     add_measure(c, o);
     c.add_option("--seed", o.seed, "Seed of the addresses")->capture_default_str();
