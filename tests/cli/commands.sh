@@ -190,6 +190,10 @@ done
 code 2 bench --random-distribution zipf:many
 code 2 bench --level ftl --size 64M --bs 512
 code 2 bench --size 64M --bs 1000
+code 2 bench --protocol snia-pts-iops --device "$dev"
+code 2 bench --protocol nosuch
+code 0 bench --protocol snia-pts-latency --runtime 1ms --preset tiny --json
+grep -q "\"protocol\":\"snia-pts-latency\"" "$work/out" || wrong "bench --protocol says no protocol"
 code 2 bench --level ftl --device "$dev"
 code 2 bench --size 64M --warm-up never
 code 2 replay "$work/two.spc" --size 64M --log all

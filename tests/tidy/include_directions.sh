@@ -116,7 +116,7 @@ BEGIN {
     allow_room("explore", "text host", "crash/apps fs")
     allow_room("run", "text host log traces workloads drive", "fs ftl nand pram")
     allow_room("reproduce", "text host traces workloads drive run report", "fs ftl nand pram")
-    allow_room("fit", "text host workloads drive run", "")
+    allow_room("fit", "text host drive run", "")
     allow_room("sweep", "text host log workloads drive run", "")
     allow_room("report", "text host log", "")
     allow_room("library", "text host log drive", "fs crash ftl nand pram")

@@ -50,7 +50,7 @@ double percentile_us(const Json& direction, double percent) {
 }
 
 /// Rates add up; of latencies the mean by requests stands for what the file does not say.
-void take_direction(FitMeasured& into, double& requests_before, const Json& direction) {
+void take_direction(TimedDirection& into, double& requests_before, const Json& direction) {
     const double requests = direction["total_ios"].real(), all = requests_before + requests;
     if (requests == 0) return;
     const auto blend = [&](double& mean, double one) { mean = (mean * requests_before + one * requests) / all; };
@@ -72,7 +72,8 @@ std::array<double, 2> planned_of(const std::string& text, double divisor, std::u
 }
 
 std::expected<FitStream, std::string> stream_of(const std::string& name, const FioOptions& options) {
-    FitStream stream{.name = name};
+    FitStream stream;
+    stream.name = name;
     const std::string rw = options.text("rw", "readwrite", "read");
     stream.in_order = !rw.starts_with("rand");
     if (rw.find("trim") != rw.npos) return std::unexpected(fmt::format("job {}: rw={}: trims are not fitted; leave the job out", name, rw));

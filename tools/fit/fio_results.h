@@ -6,30 +6,18 @@
 /// Source     fio's documentation, "JSON output".
 #pragma once
 
-#include <array>
-#include <cstdint>
 #include <expected>
 #include <string>
 #include <vector>
 
+#include "tools/run/timed_load.h"
+
 namespace flashlab {
 
-/// Of one direction.
-struct FitMeasured {
-    double iops = 0, p50_us = 0, p99_us = 0;
-};
-
-struct FitStream {
-    std::string name; ///< of the job
-    std::uint64_t block_bytes = 4096;
-    std::uint32_t depth = 1; ///< of all its processes
-    bool in_order = false;
-    std::uint32_t read_percent = 0;
-    std::array<double, 2> planned_iops{}; ///< of reads and writes; 0: the next comes with an answer
-    bool is_poisson = false;
-    FitMeasured read{}, write{};
-    double waf = 0; ///< 0: not known
-    [[nodiscard]] bool is_planned() const { return planned_iops[0] + planned_iops[1] > 0; }
+struct FitStream : TimedStream {
+    std::string name{};             ///< of the job
+    TimedDirection read{}, write{}; ///< the depth is of all its processes
+    double waf = 0;                 ///< 0: not known
 };
 
 struct FitPoint {

@@ -24,7 +24,7 @@ struct FitTarget {
 
 double value_of(const FitPoint& point, const FitTarget& target) {
     const FitStream& stream = point.streams[target.stream];
-    const FitMeasured& of = target.is_read ? stream.read : stream.write;
+    const TimedDirection& of = target.is_read ? stream.read : stream.write;
     switch (target.metric) {
     case FitMetric::iops:
         return of.iops;

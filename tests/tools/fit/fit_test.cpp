@@ -12,13 +12,19 @@ namespace {
 /// Small, so that a run takes moments: what does not fit a drive of so few blocks is left out.
 FitSettings small_drive() { return {"micron-7450-max", {{"nand.blocks_per_plane", "48"}, {"dram.write_buffer_bytes", "4M"}}}; }
 
-FitPoint one(FitStream stream) { return {"drive.json", {std::move(stream)}}; }
+FitStream stream(std::string name, TimedStream load) {
+    FitStream out;
+    static_cast<TimedStream&>(out) = load;
+    out.name = std::move(name);
+    return out;
+}
+FitPoint one(FitStream of) { return {"drive.json", {std::move(of)}}; }
 
 std::vector<FitPoint> loads() {
-    return {one({.name = "answers", .depth = 1}), one({.name = "reads", .depth = 1, .read_percent = 100}),
-            one({.name = "deep reads", .depth = 256, .read_percent = 100}),
-            one({.name = "large reads", .block_bytes = 131072, .depth = 1, .in_order = true, .read_percent = 100}),
-            one({.name = "in order", .block_bytes = 131072, .depth = 32, .in_order = true})};
+    return {one(stream("answers", {.depth = 1})), one(stream("reads", {.depth = 1, .read_percent = 100})),
+            one(stream("deep reads", {.depth = 256, .read_percent = 100})),
+            one(stream("large reads", {.block_bytes = 131072, .depth = 1, .in_order = true, .read_percent = 100})),
+            one(stream("in order", {.block_bytes = 131072, .depth = 32, .in_order = true}))};
 }
 
 std::vector<FitPoint> measured_by(const FitSettings& drive, const std::vector<FitPoint>& asked) {
@@ -26,7 +32,7 @@ std::vector<FitPoint> measured_by(const FitSettings& drive, const std::vector<Fi
     for (const FitPoint& point : asked) {
         auto made = measure_point(drive, point, 5);
         if (!made) FAIL(made.error());
-        for (FitStream& stream : made->streams) stream.waf = 0;
+        for (FitStream& measured : made->streams) measured.waf = 0;
         out.push_back(std::move(*made));
     }
     return out;
@@ -119,10 +125,10 @@ TEST_CASE("a drive's own measurements give back its parameters", "[fit]") {
 }
 
 TEST_CASE("jobs that identify no parameter are refused, and a value beyond its range stays at its end", "[fit]") {
-    FitStream idle{.name = "mix", .depth = 4, .read_percent = 100};
+    FitStream idle = stream("mix", {.depth = 4, .read_percent = 100});
     idle.read.iops = 1000;
     CHECK_THAT(fit_drive({one(idle)}, small_drive(), 1).error(), ContainsSubstring("identifies"));
-    FitStream slow{.name = "answers", .depth = 1};
+    FitStream slow = stream("answers", {.depth = 1});
     slow.write.p50_us = 5000;
     const auto fit = fit_drive({one(slow)}, small_drive(), 1);
     REQUIRE(fit);

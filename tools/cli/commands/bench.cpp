@@ -13,6 +13,7 @@
 #include "tools/cli/command_options.h"
 #include "tools/cli/commands/bench_file.h"
 #include "tools/cli/commands/bench_load.h"
+#include "tools/cli/commands/bench_protocol.h"
 #include "tools/cli/commands/run_view.h"
 #include "tools/cli/progress.h"
 #include "tools/host/complaint.h"
@@ -148,6 +149,7 @@ std::expected<Run, std::string> run_file_system(const BenchOptions& o, const Pla
 }
 
 int run_bench(const BenchOptions& o) {
+    if (!o.protocol.empty()) return run_bench_protocol(o);
     const bool with_fs = o.level == "fs";
     if (o.block_bytes == 0 || bytes_of(o) < o.block_bytes)
         return complain(fmt::format("bench: --io-size {} holds no request of --bs {}", bytes_of(o), o.block_bytes), exit_usage);
@@ -255,6 +257,9 @@ void add_bench(CLI::App& app, Action& action) {
     c.add_option("--rate-process", o.rate_process, "Of a rate: linear (equal gaps) or poisson (exponential gaps, drawn from --seed)")
         ->check(CLI::IsMember(bench_rate_processes))
         ->capture_default_str();
+    c.add_option("--protocol", o.protocol,
+                 "A test as reviewers run it, round after round until the drive is steady; --runtime is of each of its loads (0.1 s)")
+        ->check(CLI::IsMember({"snia-pts-iops", "snia-pts-latency", "snia-pts-wsat", "ssdiq"}));
     add_measure(c, o);
     c.add_option("--seed", o.seed, "Seed of the addresses")->capture_default_str();
     add_device_choice(c, o.device, "1G");

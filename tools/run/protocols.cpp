@@ -1,0 +1,212 @@
+#include "tools/run/protocols.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "tools/run/replay.h"
+#include "tools/run/steady_state.h"
+
+namespace flashlab {
+
+namespace {
+
+constexpr std::array<std::string_view, 4> names{"snia-pts-iops", "snia-pts-latency", "snia-pts-wsat", "ssdiq"};
+constexpr std::uint32_t most_rounds = 25;
+constexpr std::uint64_t kib = 1024;
+
+/// One load of a round.
+struct Cell {
+    TimedStream load;
+    bool is_tracked = false;
+};
+
+/// What a cell is judged by, and shown with.
+using CellValues = std::vector<std::pair<std::string, double>>;
+
+class Protocol {
+public:
+    Protocol(const RunSpace& space, Duration cell, std::uint64_t seed, const ProtocolProgress& progress)
+        : space_{space}, cell_{cell}, seed_{seed}, progress_{progress}, now_{space.begin} {}
+
+    /// In order, so many times the drive.
+    [[nodiscard]] std::expected<void, std::string> fill(std::uint64_t block_bytes, std::uint32_t times) {
+        const std::uint64_t slots = space_.bytes() / block_bytes;
+        AddressFit fit{FitPolicy::as_is, space_.bytes()};
+        const NextRequest next = [=, n = std::uint64_t{0}](TraceRequest& request) mutable -> std::expected<bool, std::string> {
+            request.op = TraceOp::write;
+            request.offset = n % slots * block_bytes;
+            request.bytes = block_bytes;
+            return n++ < slots * times;
+        };
+        const auto tally = replay(space_, next, fit, {.depth = 32}, now_);
+        if (!tally) return std::unexpected(tally.error());
+        now_ = tally->end;
+        return {};
+    }
+    [[nodiscard]] std::expected<TimedMeasured, std::string> run(const std::vector<TimedStream>& streams, Duration warm, Duration counted) {
+        auto measured = run_for(space_, streams, warm, counted, now_, seed_++);
+        if (!measured) return measured;
+        now_ = measured->tally.end;
+        for (std::size_t i = 0; i < streams.size(); ++i)
+            written_ += measured->streams[i][1].iops * measured->seconds * static_cast<double>(streams[i].block_bytes);
+        return measured;
+    }
+
+    /// A cell of random writes from now on takes a quarter of the drive, at the speed that the drive has now.
+    [[nodiscard]] std::expected<void, std::string> lengthen_cell(const TimedStream& load) {
+        const auto first = run({load}, Duration{0}, cell_);
+        if (!first) return std::unexpected(first.error());
+        const double seconds = static_cast<double>(space_.bytes()) / 4 / std::max(1.0, first->iops() * static_cast<double>(load.block_bytes));
+        cell_ = std::max(cell_, Duration{static_cast<std::int64_t>(seconds * 1e9)});
+        return {};
+    }
+    /// How many times the drive has been written since it was filled.
+    [[nodiscard]] double overwritten() const { return written_ / static_cast<double>(space_.bytes()); }
+
+    /// Rounds of cells until the first value of the tracked one is steady and the drive has been written `least` times at random, `most` times at
+    /// most. The object of run_protocol(), without its name.
+    template <class Values>
+    [[nodiscard]] std::expected<Json, std::string> rounds(const std::vector<Cell>& cells, const std::string& tracked, const Values& values,
+                                                          double least = 0, double most = 1e9) {
+        std::vector<double> followed;
+        std::vector<std::vector<CellValues>> last; ///< of the rounds that the steady state looks at
+        SteadyState::Spread spread;
+        bool is_steady = false;
+        while (!is_steady && followed.size() < most_rounds && overwritten() < most) {
+            std::vector<CellValues> round;
+            for (const Cell& cell : cells) {
+                const auto measured = run({cell.load}, Duration{0}, cell_);
+                if (!measured) return std::unexpected(measured.error());
+                round.push_back(values(*measured));
+                if (cell.is_tracked) followed.push_back(round.back().front().second);
+            }
+            last.push_back(std::move(round));
+            if (last.size() > SteadyState::windows_compared) last.erase(last.begin());
+            if (progress_) progress_(followed.size());
+            spread = SteadyState::spread_of(std::span{followed}.last(last.size()));
+            is_steady = last.size() == SteadyState::windows_compared && spread.is_steady() && overwritten() >= least;
+        }
+        Json shown{Json::Array{}};
+        for (std::size_t i = 0; i < cells.size(); ++i) shown.push(mean_of(cells[i].load, last, i));
+        Json by_round{Json::Array{}};
+        for (const double value : followed) by_round.push(value);
+        return Json::object({{"cell_seconds", static_cast<double>(cell_.count()) / 1e9},
+                             {"rounds", static_cast<std::uint64_t>(followed.size())},
+                             {"steady", Json::object({{"reached", is_steady},
+                                                      {"first_round", static_cast<std::uint64_t>(followed.size() - last.size() + 1)},
+                                                      {"last_round", static_cast<std::uint64_t>(followed.size())},
+                                                      {"tracked", tracked},
+                                                      {"mean", spread.mean},
+                                                      {"excursion", spread.excursion},
+                                                      {"slope", spread.slope}})},
+                             {"tracked", std::move(by_round)},
+                             {"cells", std::move(shown)}});
+    }
+
+private:
+    static Json mean_of(const TimedStream& load, const std::vector<std::vector<CellValues>>& rounds, std::size_t cell) {
+        Json out = Json::object(
+            {{"read_percent", std::uint64_t{load.read_percent}}, {"block_bytes", load.block_bytes}, {"depth", std::uint64_t{load.depth}}});
+        for (std::size_t v = 0; !rounds.empty() && v < rounds.front()[cell].size(); ++v) {
+            double sum = 0, largest = 0;
+            for (const auto& round : rounds) {
+                sum += round[cell][v].second;
+                largest = std::max(largest, round[cell][v].second);
+            }
+            const std::string& name = rounds.front()[cell][v].first;
+            out.add(name, name.starts_with("max") ? largest : sum / static_cast<double>(rounds.size()));
+        }
+        return out;
+    }
+
+    const RunSpace& space_;
+    Duration cell_;
+    std::uint64_t seed_;
+    const ProtocolProgress& progress_;
+    SimTime now_;
+    double written_ = 0; ///< bytes, but those of fill()
+};
+
+std::vector<Cell> cells_of(std::initializer_list<std::uint32_t> reads, std::initializer_list<std::uint64_t> blocks, std::uint32_t depth) {
+    std::vector<Cell> cells;
+    for (const std::uint32_t percent : reads)
+        for (const std::uint64_t bytes : blocks)
+            cells.push_back({{.block_bytes = bytes, .depth = depth, .read_percent = percent}, percent == 0 && bytes == 4 * kib});
+    return cells;
+}
+
+std::expected<Json, std::string> pts_iops(Protocol& on) {
+    if (const auto filled = on.fill(128 * kib, 2); !filled) return std::unexpected(filled.error());
+    const auto cells = cells_of({100, 95, 65, 50, 35, 5, 0}, {1024 * kib, 128 * kib, 64 * kib, 32 * kib, 16 * kib, 8 * kib, 4 * kib, kib / 2}, 128);
+    return on.rounds(cells, "4 KiB random writes a second", [](const TimedMeasured& m) { return CellValues{{"iops", m.iops()}}; });
+}
+
+std::expected<Json, std::string> pts_latency(Protocol& on) {
+    if (const auto filled = on.fill(128 * kib, 2); !filled) return std::unexpected(filled.error());
+    return on.rounds(cells_of({100, 65, 0}, {8 * kib, 4 * kib, kib / 2}, 1), "mean of 4 KiB random writes, us", [](const TimedMeasured& m) {
+        return CellValues{{"mean_us", m.tally.all.mean_ns() / 1e3},
+                          {"five_nines_us", static_cast<double>(m.tally.all.five_nines_ns()) / 1e3},
+                          {"max_us", static_cast<double>(m.tally.all.max_ns()) / 1e3}};
+    });
+}
+
+constexpr double least_overwritten = 2, most_overwritten = 4;
+
+CellValues rate_and_waf(const TimedMeasured& m) { return {{"iops", m.iops()}, {"waf", m.waf}, {"mean_us", m.tally.all.mean_ns() / 1e3}}; }
+
+/// From an empty drive on, until it is steady or four times full.
+std::expected<Json, std::string> pts_wsat(Protocol& on) {
+    const auto cells = cells_of({0}, {4 * kib}, 128);
+    if (const auto longer = on.lengthen_cell(cells.front().load); !longer) return std::unexpected(longer.error());
+    return on.rounds(cells, "4 KiB random writes a second", rate_and_waf, least_overwritten, most_overwritten);
+}
+
+/// Written once in order, then overwritten at random until steady; then what a thread that waits sees beside shares of that rate.
+std::expected<Json, std::string> ssdiq(Protocol& on, Duration cell) {
+    if (const auto filled = on.fill(512 * kib, 1); !filled) return std::unexpected(filled.error());
+    const auto cells = cells_of({0}, {4 * kib}, 512);
+    if (const auto longer = on.lengthen_cell(cells.front().load); !longer) return std::unexpected(longer.error());
+    auto out = on.rounds(cells, "4 KiB random writes a second", rate_and_waf, least_overwritten, most_overwritten);
+    if (!out) return out;
+    const double rate = (*out)["cells"].items().front()["iops"].real();
+    Json beside{Json::Array{}};
+    for (const double share : {0.1, 0.3, 0.5, 0.7, 0.9}) {
+        const double planned = rate * share;
+        const auto measured =
+            on.run({{.depth = 448, .planned_iops = {planned / 100, planned * 99 / 100}, .is_poisson = true}, {.depth = 1, .read_percent = 50}}, cell,
+                   4 * cell);
+        if (!measured) return std::unexpected(measured.error());
+        const auto& thread = measured->streams[1];
+        beside.push(Json::object({{"requests_a_second", planned},
+                                  {"read_p50_us", thread[0].p50_us},
+                                  {"read_p99_us", thread[0].p99_us},
+                                  {"write_p50_us", thread[1].p50_us},
+                                  {"write_p99_us", thread[1].p99_us}}));
+    }
+    out->add("beside", std::move(beside));
+    return out;
+}
+
+} // namespace
+
+std::span<const std::string_view> protocol_names() { return names; }
+
+std::expected<Json, std::string> run_protocol(std::string_view name, const RunSpace& space, Duration cell, std::uint64_t seed,
+                                              const ProtocolProgress& progress) {
+    if (space.bytes() < 1024 * kib) return std::unexpected(std::string{"the drive is smaller than a request of 1 MiB"});
+    Protocol on{space, cell, seed, progress};
+    auto made = name == names[0]   ? pts_iops(on)
+                : name == names[1] ? pts_latency(on)
+                : name == names[2] ? pts_wsat(on)
+                : name == names[3] ? ssdiq(on, cell)
+                                   : std::unexpected(fmt::format("no protocol is called '{}'; there are: {}", name, fmt::join(names, ", ")));
+    if (!made) return made;
+    Json out = Json::object({{"protocol", std::string{name}}});
+    for (const auto& [key, value] : made->members()) out.add(key, value);
+    return out;
+}
+
+} // namespace flashlab
