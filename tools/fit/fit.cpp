@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -55,7 +56,7 @@ struct Identified {
 };
 
 double deepest(const FitStream& s) { return s.depth; }
-double busiest(const FitStream& s) { return s.read.iops; }
+double slowest_read(const FitStream& s) { return s.read.p50_us; }
 
 constexpr std::array identified{
     Identified{"host_link.firmware_latency_ns", 500, 200'000, "random writes of up to 16 KiB, one at a time", false, FitMetric::p50,
@@ -98,7 +99,7 @@ constexpr std::array identified{
                    return s.read_percent != 0 && s.read.p50_us > 0 &&
                           std::ranges::any_of(p.streams, [](const FitStream& other) { return other.read_percent != 100; });
                },
-               busiest},
+               slowest_read},
 };
 
 std::optional<FitTarget> target_of(const Identified& what, const std::vector<FitPoint>& points) {
@@ -116,11 +117,14 @@ class Fitter {
 public:
     Fitter(const std::vector<FitPoint>& points, FitSettings drive, std::uint64_t seed) : points_{points}, drive_{std::move(drive)}, seed_{seed} {}
 
-    /// The value between `low` and `high` at which the model comes nearest. One direction is taken to lead there.
-    [[nodiscard]] std::expected<double, std::string> search(const Identified& what, const FitTarget& target, double low, double high) {
+    /// The value between `low` and `high` at which the model comes nearest. One direction is taken to lead there. None: the parameter does not move
+    /// this number.
+    [[nodiscard]] std::expected<std::optional<double>, std::string> search(const Identified& what, const FitTarget& target, double low, double high) {
         if (what.choices[0] != 0) return choose(what, target);
         auto at_low = error(what.key, low, target), at_high = error(what.key, high, target);
         if (!at_low || !at_high) return std::unexpected(at_low ? at_high.error() : at_low.error());
+        constexpr double felt = 0.03;
+        if (std::abs(*at_low - *at_high) < felt) return std::nullopt;
         double best = std::abs(*at_low) <= std::abs(*at_high) ? low : high, least = std::min(std::abs(*at_low), std::abs(*at_high));
         if (*at_low * *at_high > 0) return best; // it lies outside: as near as the range goes
         for (int step = 0; step < 9 && high / low > 1.01; ++step) {
@@ -146,7 +150,7 @@ private:
         if (!model) return std::unexpected(fmt::format("{} = {:.0f}: {}", key, value, model.error()));
         return std::log(std::max(value_of(*model, target), 1e-9) / value_of(points_[target.point], target));
     }
-    [[nodiscard]] std::expected<double, std::string> choose(const Identified& what, const FitTarget& target) {
+    [[nodiscard]] std::expected<std::optional<double>, std::string> choose(const Identified& what, const FitTarget& target) {
         double best = what.choices[0], least = 1e9;
         for (const double value : what.choices) {
             const auto here = error(what.key, value, target);
@@ -209,17 +213,22 @@ std::expected<DriveFit, std::string> fit_drive(const std::vector<FitPoint>& poin
             out.keys.back().unidentified_since = fmt::format("no {}", what.load);
     }
     if (found.empty()) return std::unexpected(std::string{"none of these jobs identifies a parameter of a drive: docs/fidelity.md says which do"});
-    constexpr double second_range = 1.5;
+    constexpr double second_range = 2;
     for (const bool again : {false, true})
         for (const auto& [what, target] : found) {
+            if (again && what->choices[0] != 0) continue; // what came after it rests on it
             FittedKey& key = *std::ranges::find(out.keys, what->key, &FittedKey::key);
             if (progress) progress(fmt::format("{}{}", what->key, again ? ", again" : ""));
             const double low = again ? std::max(what->low, key.fitted / second_range) : what->low;
             const auto value = fitter.search(*what, target, low, again ? std::min(what->high, key.fitted * second_range) : what->high);
             if (!value) return std::unexpected(value.error());
-            key.fitted = *value;
-            key.is_at_end = *value <= what->low || *value >= what->high;
-            fitter.set(what->key, *value);
+            if (!*value) {
+                if (!again) key.unidentified_since = fmt::format("it does not move {}", std::exchange(key.by, ""));
+                continue;
+            }
+            key.fitted = **value;
+            key.is_at_end = key.fitted <= what->low || key.fitted >= what->high;
+            fitter.set(what->key, key.fitted);
         }
     out.drive = fitter.drive();
     for (std::size_t p = 0; p < points.size(); ++p) {
@@ -227,7 +236,9 @@ std::expected<DriveFit, std::string> fit_drive(const std::vector<FitPoint>& poin
         const auto model = measure_point(out.drive, points[p], seed + 1);
         if (!model) return std::unexpected(fmt::format("{}: {}", points[p].file, model.error()));
         for (const FitTarget& target : targets_of(points[p], p)) {
-            const auto by = std::ranges::find_if(found, [&](const auto& f) { return is_same(f.second, target); });
+            const auto by = std::ranges::find_if(found, [&](const auto& f) {
+                return is_same(f.second, target) && !std::ranges::find(out.keys, f.first->key, &FittedKey::key)->by.empty();
+            });
             out.rows.push_back({points[p].file, points[p].streams[target.stream].name, target.is_read, target.metric, value_of(points[p], target),
                                 value_of(*model, target), by == found.end() ? "" : std::string{by->first->key}});
         }

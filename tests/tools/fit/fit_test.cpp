@@ -124,6 +124,20 @@ TEST_CASE("a drive's own measurements give back its parameters", "[fit]") {
     CHECK(config.ssd.nand.geometry.chips_per_channel == 1);
 }
 
+TEST_CASE("a parameter that moves nothing of what was measured is named, and keeps its value", "[fit]") {
+    FitPoint beside = one(stream("a few writes", {.depth = 1, .planned_iops = {0, 20}}));
+    beside.streams.push_back(stream("reads", {.depth = 1, .read_percent = 100}));
+    beside.streams.back().read.p50_us = 500;
+    const auto fit = fit_drive({beside}, small_drive(), 1);
+    REQUIRE(fit);
+    const FittedKey& suspend = fit->keys.back();
+    REQUIRE(suspend.key == "nand.suspend_ns");
+    CHECK(suspend.by.empty());
+    CHECK(suspend.fitted == suspend.base);
+    CHECK_THAT(suspend.unidentified_since, ContainsSubstring("it does not move p50, us of reads in drive.json"));
+    for (const FitRow& row : fit->rows) CHECK(row.fitted_key.empty());
+}
+
 TEST_CASE("jobs that identify no parameter are refused, and a value beyond its range stays at its end", "[fit]") {
     FitStream idle = stream("mix", {.depth = 4, .read_percent = 100});
     idle.read.iops = 1000;
