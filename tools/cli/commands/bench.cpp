@@ -228,7 +228,7 @@ void add_bench(CLI::App& app, Action& action) {
         ->check(CLI::IsMember(bench_patterns))
         ->capture_default_str();
     add_size(c, "--bs", o.block_bytes, "Bytes of a request; 4k");
-    add_size(c, "--io-size", o.io_bytes, "Bytes to transfer; 64M, with --runtime no end");
+    add_size(c, "--io-size", o.io_bytes, "Bytes to transfer: 64M, or with --runtime as many as its time allows");
     c.add_option_function<std::string>(
          "--runtime",
          [&o = o](const std::string& text) {

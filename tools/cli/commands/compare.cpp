@@ -157,7 +157,8 @@ int run_compare(const CompareOptions& o) {
 
 void add_compare(CLI::App& app, Action& action) {
     auto [c, o] =
-        add_command(app, action, run_compare, "compare", "Reports of replay or bench side by side", "flashlab compare hftl.json fast.json dftl.json");
+        add_command(app, action, run_compare, "compare", "Reports of replay or bench side by side, with the ratio of each figure to the first one's",
+                    "flashlab compare hftl.json fast.json dftl.json");
     c.add_option("REPORTS", o.reports, "Two files or more of replay --json or bench --json; the ratios are to the first")
         ->required()
         ->expected(2, 1000);

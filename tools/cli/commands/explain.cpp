@@ -127,7 +127,7 @@ void add_explain(CLI::App& app, Action& action) {
         "flashlab explain w0x4.w1.w1.g1\n  flashlab explain --ftl fast --html fast.html w0x8.r7x20\n  flashlab explain w0x8.w3.c\n\n"
         "Steps are joined by '.': w3 writes page 3, w0x4 pages 0 to 3 (W: durable when answered), t3 trims, g3 reads, r7x20 overwrites\n"
         "20 random pages of seed 7, f flushes, i is a pause, and c fails the power in the midst of the step before.");
-    c.add_option("SCRIPT", o.script, "Steps");
+    c.add_option("SCRIPT", o.script, "Steps, joined by '.': the text below says which there are");
     c.add_option("--ftl", o.ftl, translation_layers())->capture_default_str();
     c.add_option("--trace", o.trace.path, "Tell this trace instead, 200 requests at most; its pages of 4 KiB are numbered as they come");
     c.add_option("--format", o.trace.format, "of --trace, as for replay")->capture_default_str();

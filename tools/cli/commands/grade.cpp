@@ -101,7 +101,7 @@ void add_grade(CLI::App& app, Action& action) {
         "on the same drives (docs/adding-a-scheme.md).");
     c.add_option("SCHEME", o.request.what, "A shared object that tools/build_scheme.sh made, or the name of a built-in scheme")->required();
     c.add_option("--states", o.request.states, "States of power cuts to judge, at most")->check(at_least_one())->capture_default_str();
-    c.add_option("--seed", o.request.seed, "Of what is drawn")->capture_default_str();
+    c.add_option("--seed", o.request.seed, "Number from which loads and power cuts are drawn: the same seed asks the same")->capture_default_str();
     c.add_option("--timeout", o.request.cpu_seconds, "Seconds of CPU that one check may take")->check(CLI::Range(1, 86400))->capture_default_str();
     c.add_option("--weights", o.weights,
                  "What the score counts: waf=40,memory=20,recovery=20,speed=20 unless given; what is not named counts nothing");

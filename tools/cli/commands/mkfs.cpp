@@ -156,7 +156,8 @@ int run_mkfs(const MkfsOptions& o) {
 } // namespace
 
 void add_mkfs(CLI::App& app, Action& action) {
-    auto [c, o] = add_command(app, action, run_mkfs, "mkfs", "Make a device and its file system", "flashlab mkfs /tmp/disk --size 1G");
+    auto [c, o] = add_command(app, action, run_mkfs, "mkfs", "Make a simulated drive, which is a directory, and a file system on it",
+                              "flashlab mkfs /tmp/disk --size 1G");
     c.add_option("DIR", o.directory, "Directory to make; new or empty")->required();
     c.add_option("--preset", o.preset, "A known device (flashlab presets)");
     c.add_option("--config", o.config_file, "TOML file of configuration keys");

@@ -289,8 +289,9 @@ int run_mount(const MountOptions& o) {
 } // namespace
 
 void add_mount(CLI::App& app, Action& action) {
-    auto [c, o] =
-        add_command(app, action, run_mount, "mount", "Mount a device on a directory", "flashlab mount /tmp/disk /mnt --latency real --log requests");
+    auto [c, o] = add_command(app, action, run_mount, "mount",
+                              "Mount a drive: programs find its files in the folder, and each of their calls goes down to the flash",
+                              "flashlab mount /tmp/disk /mnt --latency real --log requests");
     c.add_option("DIR", o.directory, "Device directory")->required();
     c.add_option("MNT", o.mount_point, "Mount point")->required();
     c.add_option(

@@ -139,14 +139,16 @@ int run_replay(const ReplayOptions& o) {
 } // namespace
 
 void add_replay(CLI::App& app, Action& action) {
-    auto [c, o] = add_command(app, action, run_replay, "replay", "Replay a trace in virtual time",
+    auto [c, o] = add_command(app, action, run_replay, "replay", "Run a trace, requests that were recorded, on a simulated drive, in virtual time",
                               "flashlab replay financial1.spc.gz --ftl hftl --size 1G --compact --json");
     add_trace_input(c, o.input);
     c.add_option("--speed", o.speed, "open (as the trace says), closed:DEPTH, or a factor such as 10x")->capture_default_str();
     c.add_option("--priorities", o.priorities,
                  "Of the trace's submission queues, where host_link.slots is set: urgent,high,... of queue 0, of queue 1 and so on; else medium");
-    auto* wrap = c.add_flag("--wrap", o.wrap, "Addresses modulo the device");
-    c.add_flag("--compact", o.compact, "Pages in the order of their first touch: the footprint alone must fit")->excludes(wrap);
+    auto* wrap = c.add_flag("--wrap", o.wrap, "A trace of a larger drive: addresses that lie beyond this one go round, modulo its size");
+    c.add_flag("--compact", o.compact,
+               "A trace of a larger drive: pages are placed in the order of their first touch, so that only what it touches must fit")
+        ->excludes(wrap);
     add_measure(c, o);
     add_device_choice(c, o.device, "4G");
     c.add_option("--seed", o.seed, "Seed of what is random about the run")->capture_default_str();

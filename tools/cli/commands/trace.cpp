@@ -130,8 +130,8 @@ int run_trace(const TraceCommandOptions& o) {
 } // namespace
 
 void add_trace(CLI::App& app, Action& action) {
-    auto [c, o] = add_command(app, action, run_trace, "trace", "What is in a trace; convert it", "flashlab trace financial1.spc.gz",
-                              [](const TraceCommandOptions& given) {
+    auto [c, o] = add_command(app, action, run_trace, "trace", "Say what is in a trace (requests, mix, sizes, footprint), or convert it",
+                              "flashlab trace financial1.spc.gz", [](const TraceCommandOptions& given) {
                                   if (!given.formats && given.input.path.empty()) throw CLI::RequiredError("TRACE");
                               });
     add_trace_input(c, o.input);
