@@ -25,6 +25,8 @@
 
 namespace flashlab {
 
+class DiskFile;
+
 /// off: requests are answered at once, and the clock jumps to their completion. Otherwise simulated time passes `rate` times as fast as wall time.
 struct LatencyMode {
     bool off = true;
@@ -51,6 +53,7 @@ struct MountConfig {
     IoRingUse io_ring = IoRingUse::chosen; ///< with latency off only
     std::function<int()> host_errno;       ///< in the monitor: errno of the first write to the image that the host refused, 0: none
     RequestFaults* faults = nullptr;       ///< outlives the mount; null: none
+    DiskFile* disk = nullptr;              ///< the file system is a raw drive: it makes a synced write durable by itself; null: it is not
     UseObserver* use = nullptr;            ///< outlives the mount; null: nobody asks who calls
     std::vector<std::string> fuse_options; ///< passed through: allow_other, default_permissions is always on ...
 };

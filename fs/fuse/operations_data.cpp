@@ -6,6 +6,7 @@
 #include <linux/falloc.h>
 #include <unistd.h>
 
+#include "fs/disk_file.h"
 #include "fs/file_system.h"
 #include "fs/fuse/open_handle.h"
 #include "fs/fuse/operations.h"
@@ -129,14 +130,15 @@ struct Written {
 /// A write that may be answered "again". The request's buffer is then copied, since the write outlives the request.
 class WriteWork {
 public:
-    WriteWork(Service& service, Ino ino, std::uint64_t offset, std::span<const std::byte> from, const fuse_file_info* file)
-        : service_{&service}, ino_{ino}, offset_{offset}, from_{from}, from_page_cache_{file->writepage != 0}, direct_{is_direct(file)},
+    /// `disk`: the raw drive that makes this write durable; null: whoever has to, syncs.
+    WriteWork(Service& service, Ino ino, std::uint64_t offset, std::span<const std::byte> from, const fuse_file_info* file, DiskFile* disk)
+        : service_{&service}, disk_{disk}, ino_{ino}, offset_{offset}, from_{from}, from_page_cache_{file->writepage != 0}, direct_{is_direct(file)},
           is_cached_{goes_through_page_cache(file)} {}
 
     FsResult<Timed<Written>> operator()(FsCall call) const {
         call.from_page_cache = from_page_cache_;
         if (from_page_cache_) call.may_override_suid = true; // the kernel dropped suid when the page was dirtied, and the caller is its flusher
-        const auto done = service_->fs().write(call, ino_, offset_, from_);
+        const auto done = disk_ != nullptr ? disk_->write_durably(call, offset_, from_) : service_->fs().write(call, ino_, offset_, from_);
         if (!done) return std::unexpected(done.error());
         KernelPages& pages = service_->kernel_pages();
         const bool stale = direct_ && !from_page_cache_ && pages.note_direct_write(ino_, offset_, done->value);
@@ -150,6 +152,7 @@ public:
 
 private:
     Service* service_;
+    DiskFile* disk_;
     Ino ino_;
     std::uint64_t offset_;
     std::span<const std::byte> from_;
@@ -192,9 +195,10 @@ void on_write(fuse_req_t request, fuse_ino_t ino, const char* from, std::size_t 
     const auto at = static_cast<std::uint64_t>(offset);
     const RequestInfo info{.op = FsOp::write, .ino = Ino{ino}, .mutates = true, .offset = at, .bytes = bytes};
     const bool from_page_cache = file->writepage != 0;
-    WriteWork write{service, Ino{ino}, at, std::as_bytes(std::span{from, bytes}), file};
     const auto scope = sync_before_answer(service, Ino{ino}, file->flags, from_page_cache);
-    if (!scope) {
+    DiskFile* disk = scope ? service.disk() : nullptr;
+    WriteWork write{service, Ino{ino}, at, std::as_bytes(std::span{from, bytes}), file, disk};
+    if (!scope || disk != nullptr) {
         service.serve_patient(request, info, std::move(write),
                               [file_ino = info.ino, at](fuse_req_t to, Written& written) { reply_written(to, file_ino, at, written); });
         return;

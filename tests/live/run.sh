@@ -120,6 +120,23 @@ run --device "$work/kept" --json -- cat f
 grep -qx two "$work/err" || die "a clone of a drive: $(cat "$work/err")"
 nothing_left "--device"
 
+say "--- a write budget"
+budget=(--max-host-bytes 1M --max-flash-bytes 64M --max-syncs 2)
+loud='dd if=/dev/zero of=big bs=64k count=32 conv=fsync status=none; for i in 1 2 3; do echo $i >> log; sync log; done'
+run --size 64M "${budget[@]}" --junit "$work/junit.xml" -- sh -c "$loud"
+same "a program that writes too much" "$code" 3
+grep -q 'the drive was sent .*--max-host-bytes allows 1 MiB' "$work/err" || die "the budget of bytes: $(cat "$work/err")"
+grep -Eq '2 MiB  /?big' "$work/err" || die "who wrote it: $(cat "$work/err")"
+grep -Eq '3  /?log \(by sync\)' "$work/err" || die "who synced: $(cat "$work/err")"
+! grep -q 'max-flash-bytes' "$work/err" || die "a limit that was kept is told: $(cat "$work/err")"
+grep -q 'tests="3" failures="2"' "$work/junit.xml" || die "JUnit: $(cat "$work/junit.xml")"
+run --size 64M --max-host-bytes 1M --json -- sh -c "$loud; exit 7"
+same "its own failure goes first" "$code $(value '$.budget[0].held')" "7 0"
+run --size 64M --max-host-bytes 100M --max-syncs 4 --json -- sh -c "$loud"
+same "a program within its budget" "$code $(value '$.budget[1].came_to')" "0 4"
+run --size 64M --junit "$work/junit.xml" -- true
+same "a budget without limits" "$code" 2
+
 say "--- wrong usage, and what a hostile user tries"
 for words in "--size 64M" "--size 64M -- /no/such/program" "--ftl nonsense -- true" "--compare nonsense -- true" "--latency never -- true" \
     "--compare-ftl page_map,nonsense -- true" "--keep $work/kept -- true"; do

@@ -62,10 +62,14 @@ public:
     DeviceResult<SimTime> trim(Sector first, std::uint64_t sectors, HostIo host) override {
         ++trims;
         if (refuses_trims || is_read_only) return std::unexpected(DeviceError{DeviceErrorKind::read_only, first, host.when, 0});
-        const std::uint64_t per = unit_bytes_ / sector_bytes;
-        for (std::uint64_t unit = first.value() / per; unit < (first.value() + sectors) / per; ++unit) {
-            now_.erase(unit);
+        const std::uint64_t per = unit_bytes_ / sector_bytes, end = first.value() + sectors;
+        for (std::uint64_t unit = first.value() / per; unit * per < end; ++unit) {
+            const std::uint64_t from = std::max(unit * per, first.value()), to = std::min((unit + 1) * per, end);
             unflushed_[unit] = true;
+            if (to - from == per)
+                now_.erase(unit);
+            else if (const auto at = now_.find(unit); at != now_.end())
+                std::memset(at->second.data() + (from - unit * per) * sector_bytes, 0, (to - from) * sector_bytes);
         }
         return host.when + latency_ / 10;
     }

@@ -119,8 +119,9 @@ const std::array common_keys{
     KEY("dram.protected", integer, mount, 0, 1,
         "1: capacitors program the write buffer when the power fails. 0: a power cut loses what was not flushed.", dram.is_protected),
 
-    ConfigKey{"fs.metadata", text, mkfs, 0, 0, "pram journal",
-              "Where the file system keeps names, attributes and extents: on PRAM, or in a journal on the drive.", FIELD(metadata)},
+    ConfigKey{"fs.metadata", text, mkfs, 0, 0, "pram journal none",
+              "Where the file system keeps names, attributes and extents: on PRAM, or in a journal on the drive. none: no file system, a raw drive.",
+              FIELD(metadata)},
 
     ConfigKey{"layout.ftl_at", size, written_by_mkfs, 0, max_u64 / 2, "", "Where the translation layer's part of the PRAM begins, in bytes.",
               FIELD(layout.ftl_at)},

@@ -93,6 +93,7 @@ std::expected<void, std::string> Device::start(SimTime now) {
 }
 
 std::expected<void, std::string> Device::format(const std::string& label, FileTime wall) {
+    if (config_.is_raw()) return {};
     const auto formatted =
         config_.in_journal() ? FileSystem::format_journal(ssd(), label, wall, ready_at_) : FileSystem::format(pram(), fs_range(), ssd(), label, wall);
     if (!formatted) return std::unexpected(fmt::format("the file system cannot be written: {}", std::strerror(formatted.error().error_number)));
@@ -105,10 +106,16 @@ std::expected<void, std::string> Device::format(const std::string& label, FileTi
 }
 
 std::expected<void, std::string> Device::open_file_system(const FsOptions& options) {
-    auto fs = config_.in_journal() ? FileSystem::open_journal(ssd(), events_, options, ready_at_)
-                                   : FileSystem::open(pram(), fs_range(), ssd(), events_, options, ready_at_);
-    if (!fs) return std::unexpected(fs.error());
-    fs_ = std::move(*fs);
+    if (config_.is_raw()) {
+        auto disk = std::make_unique<DiskFile>(ssd(), options);
+        disk_file_ = disk.get();
+        fs_ = std::move(disk);
+    } else {
+        auto fs = config_.in_journal() ? FileSystem::open_journal(ssd(), events_, options, ready_at_)
+                                       : FileSystem::open(pram(), fs_range(), ssd(), events_, options, ready_at_);
+        if (!fs) return std::unexpected(fs.error());
+        fs_ = std::move(*fs);
+    }
     ready_at_ = std::max(ready_at_, ssd().last_reserved_end());
     tell_start();
     return {};

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "fs/device_power.h"
+#include "fs/disk_file.h"
 #include "fs/file_system.h"
 #include "ftl/drive.h"
 #include "tools/drive/device_config.h"
@@ -33,9 +34,9 @@ public:
 
     /// Recovers the drive: mapping and logs. It must be the first call on the drive.
     [[nodiscard]] std::expected<void, std::string> start(SimTime now);
-    /// Writes an empty file system: into an empty PRAM, or, with metadata in a journal, onto a started device.
+    /// Writes an empty file system: into an empty PRAM, or, with metadata in a journal, onto a started device. A raw drive gets none.
     [[nodiscard]] std::expected<void, std::string> format(const std::string& label, FileTime wall);
-    /// Recovers and opens the file system of a started device.
+    /// Recovers and opens the file system of a started device; of a raw drive, the file that it is.
     [[nodiscard]] std::expected<void, std::string> open_file_system(const FsOptions& options);
     /// Makes everything durable and marks the drive as clean.
     [[nodiscard]] std::expected<void, std::string> shut_down(SimTime now);
@@ -44,6 +45,7 @@ public:
     [[nodiscard]] Ssd& ssd() { return drive_->ssd(); }
     [[nodiscard]] const Ssd& ssd() const { return drive_->ssd(); }
     [[nodiscard]] FileSystem& fs();
+    [[nodiscard]] DiskFile* disk_file() { return disk_file_; } ///< what fs() is on a raw drive, else null
     /// Throws ContractViolation if the device has no PRAM.
     [[nodiscard]] Pram& pram();
     [[nodiscard]] const NandArray& array() const { return drive_->array(); }
@@ -84,6 +86,7 @@ private:
     SimTime ready_at_ = sim_start;
     bool was_cut_ = false;
     CutSummary last_cut_{};
+    DiskFile* disk_file_ = nullptr; ///< what fs_ is on a raw drive
 };
 
 /// "uncorrectable at sector 8" and so on, for messages.

@@ -89,14 +89,20 @@ std::expected<void, std::string> fit_geometry(SsdConfig& config, std::uint64_t s
     }
 }
 
-/// Metadata in a journal: the PRAM is the translation layer's alone. One that needs none leaves the smallest image, which nothing uses but to pair
-/// the images.
-std::expected<void, std::string> place_journal(DevicePlan& plan) {
-    constexpr std::uint64_t smallest_pram = std::uint64_t{64} << 10;
+std::expected<void, std::string> measure_journal(DevicePlan& plan) {
     const auto parts = JournalSuperblock::lay_out(plan.logical_bytes,
                                                   static_cast<std::uint32_t>(std::max<std::uint64_t>(page_of_host, plan.ftl.logical_page_bytes)));
     if (!parts) return std::unexpected(parts.error());
     plan.mirror_bytes = (parts->home_blocks + parts->ring_blocks) * journal_block_bytes;
+    return {};
+}
+
+/// No metadata on PRAM: it is the translation layer's alone. One that needs none leaves the smallest image, which nothing uses but to pair
+/// the images.
+std::expected<void, std::string> place_scheme_alone(DevicePlan& plan) {
+    constexpr std::uint64_t smallest_pram = std::uint64_t{64} << 10;
+    if (plan.config.in_journal())
+        if (const auto fits = measure_journal(plan); !fits) return fits;
     auto& pram = plan.config.ssd.pram;
     auto& layout = plan.config.layout;
     layout = PramLayout{.ftl_at = 0, .ftl_bytes = round_up(plan.ftl.pram_bytes, page_of_host), .fs_at = 0, .fs_bytes = 0};
@@ -109,7 +115,7 @@ std::expected<void, std::string> place_journal(DevicePlan& plan) {
 }
 
 std::expected<void, std::string> place_pram(DevicePlan& plan) {
-    if (plan.config.in_journal()) return place_journal(plan);
+    if (plan.config.in_journal() || plan.config.is_raw()) return place_scheme_alone(plan);
     auto& pram = plan.config.ssd.pram;
     auto& layout = plan.config.layout;
     layout.ftl_at = 0;

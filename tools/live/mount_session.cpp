@@ -22,12 +22,17 @@ namespace {
 /// Cost       One look at the directory a mount.
 /// Power cut  The change is as durable as any chown.
 ///
-/// Does nothing for root.
-void take_new_root(FileSystem& fs, SimTime now) {
+/// Does nothing for root. A raw drive's file and directory keep no owner: they are always taken.
+void take_new_root(FileSystem& fs, bool is_raw, SimTime now) {
     if (::geteuid() == 0) return;
     timespec wall{};
     ::clock_gettime(CLOCK_REALTIME, &wall);
     const FsCall call{.now = now, .wall = {.seconds = wall.tv_sec, .nanoseconds = static_cast<std::uint32_t>(wall.tv_nsec)}};
+    AttributeChange change;
+    change.which = AttributeChange::uid | AttributeChange::gid;
+    change.new_uid = ::geteuid();
+    change.new_gid = ::getegid();
+    if (is_raw) static_cast<void>(fs.change_attributes(call, DiskFile::ino, change));
     const auto root = fs.attributes(call, root_ino);
     if (!root || root->value.uid != 0) return;
     bool is_empty = true;
@@ -35,11 +40,7 @@ void take_new_root(FileSystem& fs, SimTime now) {
         is_empty = name == "." || name == "..";
         return is_empty;
     });
-    if (!listed || !is_empty) return;
-    AttributeChange change;
-    change.which = AttributeChange::uid | AttributeChange::gid;
-    change.new_uid = ::geteuid();
-    change.new_gid = ::getegid();
+    if (!listed || (!is_empty && !is_raw)) return;
     static_cast<void>(fs.change_attributes(call, root_ino, change));
 }
 
@@ -65,7 +66,8 @@ std::expected<std::unique_ptr<MountSession>, std::string> MountSession::make(con
         (void)session->opened_->close(device.ready_at(), {});
         return std::unexpected(set.error());
     }
-    if (!config.mount.read_only) take_new_root(device.fs(), device.ready_at());
+    if (!config.mount.read_only || config.as_file) take_new_root(device.fs(), config.as_file, device.ready_at());
+    if (config.record.empty()) mount_config.disk = device.disk_file(); // a recording sees a write and a sync
     mount_config.host_errno = [self] { return self->opened_->host_errno(); };
     if (!config.record.empty()) {
         auto recording = Recording::open(config.record, device.fs());

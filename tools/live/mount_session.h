@@ -32,6 +32,7 @@ struct MountSessionConfig {
     OpenOptions open;
     std::vector<FaultRule> faults;            ///< in force from the first request on
     std::optional<Persistence> persistence{}; ///< what a cut may lose; nothing: what the drive's own file system loses
+    bool as_file = false;                     ///< a raw drive, as one file
     std::string record{};                     ///< the file to which every change is recorded; empty: none
 };
 

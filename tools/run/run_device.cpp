@@ -23,8 +23,9 @@ std::string errno_text(const char* what, const FsError& error) {
     return fmt::format("{} {}: {}", file_name, what, std::strerror(error.error_number));
 }
 
-/// Finds the file, or makes it out of all free space except a reserve for metadata and other files.
+/// Finds the file, or makes it out of all free space except a reserve for metadata and other files. A raw drive is its own file.
 std::expected<Ino, std::string> find_or_make_file(FileSystem& fs, FsCall& call) {
+    if (dynamic_cast<const DiskFile*>(&fs) != nullptr) return DiskFile::ino;
     if (const auto found = fs.lookup(call, root_ino, file_name)) return found->value.ino;
     const auto made = fs.make_node(call, root_ino, file_name, 0100600, 0);
     if (!made) return std::unexpected(errno_text("cannot be made", made.error()));

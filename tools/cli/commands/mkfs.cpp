@@ -36,15 +36,16 @@ struct MkfsOptions {
     std::string label;
     std::vector<std::string> settings;
     std::string precondition;
-    bool dry_run = false, force = false, quiet = false;
+    bool dry_run = false, force = false, quiet = false, raw = false;
     OutputFormat format = OutputFormat::table;
 };
 
 std::expected<ConfigSources, std::string> sources_of(const MkfsOptions& o) {
     ConfigSources sources{.preset = o.preset, .file = o.config_file, .environment = flashlab_environment(), .settings = o.settings};
     using Option = std::tuple<const char*, const char*, std::optional<std::string>>;
-    for (const auto& [option, key, value] : {Option{"--ftl", "ftl.scheme", o.ftl}, Option{"--metadata", "fs.metadata", o.metadata},
-                                             Option{"--seed", "nand.seed", o.seed ? std::optional{fmt::format("{}", *o.seed)} : std::nullopt}})
+    for (const auto& [option, key, value] :
+         {Option{"--ftl", "ftl.scheme", o.ftl}, Option{"--metadata", "fs.metadata", o.raw ? std::optional<std::string>{"none"} : o.metadata},
+          Option{"--seed", "nand.seed", o.seed ? std::optional{fmt::format("{}", *o.seed)} : std::nullopt}})
         if (value)
             if (auto added = add_option_setting(sources, option, key, *value); !added) return std::unexpected(added.error());
     return sources;
@@ -89,7 +90,10 @@ Json report(const std::string& directory, const DevicePlan& plan, bool made) {
 void print_human(const std::string& directory, const DevicePlan& plan, bool made) {
     const auto& g = plan.config.ssd.nand.geometry;
     fmt::print("{}: {} of {}, translation layer {}{}\n", directory, human_size(plan.logical_bytes), plan.config.ssd.preset,
-               plan.config.ssd.ftl.scheme, plan.config.in_journal() ? ", metadata in a journal" : "");
+               plan.config.ssd.ftl.scheme,
+               plan.config.in_journal() ? ", metadata in a journal"
+               : plan.config.is_raw()   ? ", no file system"
+                                        : "");
     fmt::print("  flash  {} channels x {} chips x {} dies x {} planes x {} blocks x {} pages of {}\n", g.channels, g.chips_per_channel,
                g.dies_per_chip, g.planes_per_die, g.blocks_per_plane, g.pages_per_block, format_size(g.page_bytes));
     const double blocks = 1.0 * g.channels * g.chips_per_channel * g.dies_per_chip * g.planes_per_die * g.blocks_per_plane;
@@ -99,7 +103,7 @@ void print_human(const std::string& directory, const DevicePlan& plan, bool made
     fmt::print("  needs  disk {} now, {} when full; PRAM {}; RAM about {} while mounted\n", human_size(plan.pram_bytes + 8192),
                human_size(plan.nand_bytes + plan.pram_bytes), plan.config.needs_pram() ? human_size(plan.pram_bytes) : "none",
                human_size(plan.ram_bytes));
-    if (made) fmt::print("mount it with: flashlab mount {} MNT\n", directory);
+    if (made) fmt::print("mount it with: flashlab mount {}{} MNT\n", plan.config.is_raw() ? "--as-file " : "", directory);
 }
 
 /// The file that `replay --device` uses takes nearly all space; of it so much is written.
@@ -163,8 +167,11 @@ void add_mkfs(CLI::App& app, Action& action) {
     c.add_option("--config", o.config_file, "TOML file of configuration keys");
     add_size(c, "--size", o.size_bytes, "Logical size; 4G for the default device");
     c.add_option("--ftl", o.ftl, translation_layers());
-    c.add_option("--metadata", o.metadata, "Where metadata live: pram (default), or journal: on the drive itself");
-    c.add_option("--label", o.label, "Label of the file system");
+    auto* metadata = c.add_option("--metadata", o.metadata, "Where metadata live: pram (default), or journal: on the drive itself");
+    auto* label = c.add_option("--label", o.label, "Label of the file system");
+    c.add_flag("--raw", o.raw, "No file system: the whole drive is one file for a kernel or a virtual machine (mount --as-file, serve)")
+        ->excludes(metadata)
+        ->excludes(label);
     c.add_option("--seed", o.seed, "Number from which bad blocks and bit errors are drawn: the same seed gives the same drive");
     c.add_option("--set", o.settings, "KEY=VALUE of a configuration key (flashlab info --keys)")->allow_extra_args(false);
     c.add_option("--precondition", o.precondition,

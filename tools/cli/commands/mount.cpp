@@ -50,7 +50,7 @@ struct MountOptions {
     std::vector<std::string> options;  ///< -o, commas already split
     std::vector<std::string> settings; ///< --set
     std::string record;                ///< --record
-    bool foreground = false, read_only = false;
+    bool foreground = false, read_only = false, as_file = false;
     bool sloppy = false; ///< -s of mount(8): unknown -o words are ignored
     bool fake = false;   ///< -f of mount(8): everything but the mount itself
 };
@@ -75,11 +75,15 @@ std::expected<MountSessionConfig, std::string> make_config(const MountOptions& o
     config.open.settings = o.settings;
     config.record = o.record;
     config.mount.read_only = o.read_only;
+    config.as_file = o.as_file;
     std::optional<std::string> log = o.log;
     std::string latency = o.latency;
     for (const auto& option : o.options)
         if (auto done = apply_option(option, config, log, latency); !done && !(o.sloppy && is_unknown_option(option)))
             return std::unexpected(done.error());
+    if (config.as_file && (config.persistence || config.mount.kernel_writeback || config.open.fs.failed_pages != FailedPages::retry))
+        return std::unexpected(
+            "--as-file: -o persistence, writeback and fsync_failure are about a file system, and a raw drive has none: leave them out");
     config.open.access = config.mount.read_only ? DeviceAccess::look : DeviceAccess::use;
     if (auto done = apply_level_and_latency(log.value_or(config.mount.read_only ? "none" : "summary"), latency, config); !done)
         return std::unexpected(done.error());
@@ -111,10 +115,23 @@ bool is_further(const MountSessionConfig& config) {
            use_of_images(config.directory) == ImageUse::looked_at && find_mount(config.directory).has_value();
 }
 
+/// A raw drive mounted as a file system, or the other way round. Empty: neither.
+std::string wrong_kind(const std::string& directory, bool as_file) {
+    const auto device = read_device_toml(directory);
+    if (!device || device->is_raw() == as_file) return {};
+    if (as_file)
+        return fmt::format(
+            "{0}: carries a file system of FlashLab's own, which writes to its sectors would destroy: mount it without --as-file, or make "
+            "a raw drive with: flashlab mkfs --raw DIR (with --force in this place, and all its files are lost)",
+            directory);
+    return fmt::format("{0}: is a raw drive, without a file system of FlashLab's own: mount it with: flashlab mount --as-file {0} MNT", directory);
+}
+
 /// What can be said before anything is opened; empty: all is well.
 std::string obstacle(const MountSessionConfig& config) {
     if (::access("/dev/fuse", F_OK) != 0)
         return "/dev/fuse is missing: load it with 'modprobe fuse'; in a container start it with --device /dev/fuse --cap-add SYS_ADMIN";
+    if (const std::string why = wrong_kind(config.directory, config.as_file); !why.empty()) return why;
     const std::string& point = config.mount.mount_point;
     struct stat here {};
     struct stat above {};
@@ -310,6 +327,7 @@ void add_mount(CLI::App& app, Action& action) {
                  "operation, too");
     add_size(c, "--log-keep", o.log_keep_bytes, "Largest event log; beyond it the oldest rows of requests and operations go, the counters stay. 1G");
     c.add_option("--record", o.record, "Write every change and its data to this new file, as crash torture --explore does")->type_name("FILE");
+    c.add_flag("--as-file", o.as_file, "A raw drive (mkfs --raw) as one file, MNT/disk, for losetup and virtual machines; docs/block-device.md");
     c.add_flag("--foreground", o.foreground, "Stay in the foreground until unmounted");
     c.add_flag("--read-only", o.read_only, "Refuse every change; the device's files are not written either");
     c.add_flag("--sloppy", o.sloppy, "Pass over unknown -o words (mount -s)");

@@ -98,6 +98,8 @@ std::expected<void, std::string> apply_option(const std::string& option, MountSe
         config.mount.read_only = config.open.tolerate_damage = true;
     } else if (name == "strictatime") {
         config.mount.access_times = AccessTimes::strict;
+    } else if (name == "as_file") {
+        config.as_file = true;
     } else if (name == "use") {
         config.open.counts_use = true;
     } else if (name == "writeback") {

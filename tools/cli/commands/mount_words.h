@@ -21,7 +21,7 @@ inline constexpr std::array ignored_options{"rw",         "exec",     "defaults"
 inline constexpr std::array passed_options{"allow_other", "allow_root", "dev", "suid", "nodev", "nosuid", "noexec", "noatime", "sync", "dirsync"};
 inline constexpr std::array own_options{"ro",          "strictatime", "recovery",   "norecovery",    "host_cache", "writeback",
                                         "cache",       "latency",     "log",        "log_keep",      "threads",    "use",
-                                        "persistence", "fault",       "fault_plan", "fsync_failure", "io_uring"};
+                                        "persistence", "fault",       "fault_plan", "fsync_failure", "io_uring",   "as_file"};
 
 template <std::size_t N>
 bool is_in(const std::array<const char*, N>& names, const std::string& name) {

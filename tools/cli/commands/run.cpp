@@ -23,6 +23,7 @@
 #include "ftl/make_ftl.h"
 #include "tools/cli/command_options.h"
 #include "tools/cli/commands/run_blame.h"
+#include "tools/cli/commands/run_budget.h"
 #include "tools/cli/commands/run_text.h"
 #include "tools/drive/device_copy.h"
 #include "tools/drive/device_presets.h"
@@ -54,6 +55,7 @@ struct RunOptions {
     std::vector<std::string> compare, compare_ftl; ///< presets, schemes to run again with
     double runs_per_day = 0;                       ///< 0: with latency real one after the other, without a pause
     std::uint64_t rows = 10;                       ///< of files and syncs, for people
+    WriteBudget budget;
     OutputFormat format = OutputFormat::table;
 };
 
@@ -258,6 +260,7 @@ std::expected<Outcome, std::string> run_on(const RunOptions& o, const Variant& v
     auto answers = ask_all(drive);
     if (!answers) return failed_with(answers.error());
     outcome.report = report_of(o, variant, *answers, *code, seconds);
+    if (o.budget.has_limits()) outcome.report.add("budget", judged(o.budget, outcome.report));
     if (auto failed = drive.unmount()) return failed_with(*failed);
     std::error_code ignored;
     if (const std::string log = drive.device() + "/events.db"; fs::exists(log, ignored)) {
@@ -282,6 +285,8 @@ std::expected<Outcome, std::string> run_on(const RunOptions& o, const Variant& v
             complain(fmt::format("run: {}", *failed));
             if (outcome.code == exit_done) outcome.code = exit_failed;
         }
+    if (const std::string why = over_budget(outcome.report, o.rows); !why.empty())
+        outcome.code = complain(fmt::format("run: {}: {}", variant.label, why), outcome.code == exit_done ? exit_over_budget : outcome.code);
     return outcome;
 }
 
@@ -301,6 +306,7 @@ Failure misused(const RunOptions& o) {
     if (!parse_latency(o.latency)) return fmt::format("--latency {}: allowed: off, real, or a factor such as 10x", o.latency);
     for (const std::string& preset : o.compare)
         if (const auto known = find_device_preset(preset); !known) return known.error();
+    if (const std::string why = why_no_budget(o.budget); !why.empty()) return why;
     const auto schemes = all_schemes();
     for (const std::string& ftl : o.compare_ftl)
         if (std::ranges::find(schemes, ftl) == schemes.end()) return fmt::format("--compare-ftl {}: there are: {}", ftl, fmt::join(schemes, ", "));
@@ -339,6 +345,8 @@ int run_run(const RunOptions& o) {
     }
     if (Interruption::came()) return Interruption::exit_code();
     fmt::print("{}", shown_runs(o.format, reports, static_cast<std::size_t>(o.rows)));
+    if (!o.budget.junit.empty())
+        if (auto written = write_junit(o.budget.junit, reports); !written) return complain(fmt::format("run: {}", written.error()));
     if (page)
         if (auto written = write_report_page(*page, std::move(pages)); !written) return complain(fmt::format("run: --html {}", written.error()));
     return code;
@@ -382,6 +390,7 @@ void add_run(CLI::App& app, Action& action) {
     c.add_option("--runs-per-day", o.runs_per_day, "For the lifetime: how often the program runs; default: with --latency real without a pause")
         ->check(CLI::Range(1e-6, 1e9));
     c.add_option("--rows", o.rows, "Files, processes and callers to show")->check(at_least_one())->capture_default_str();
+    add_budget_options(c, o.budget);
     add_format(c, o.format, "One JSON object; of several drives {runs: [...]}");
 }
 

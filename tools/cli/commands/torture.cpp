@@ -35,6 +35,7 @@
 #include "tools/host/subprocess.h"
 #include "tools/host/unfinished_directory.h"
 #include "tools/live/cut_report.h"
+#include "tools/live/kernel_file_system.h"
 #include "tools/live/mount_session.h"
 #include "tools/live/recovery_cut.h"
 #include "tools/live/trial_drive.h"
@@ -52,7 +53,9 @@ constexpr std::chrono::milliseconds patience{3000}; // for a program on a mount 
 
 class Torture {
 public:
-    Torture(const CrashTortureOptions& options, const fs::path& work) : o_{options}, drive_{work}, copy_{work / "copy"} {}
+    Torture(const CrashTortureOptions& options, const fs::path& work) : o_{options}, drive_{work}, copy_{work / "copy"} {
+        if (!o_.under.empty()) kernel_.emplace(o_.under, o_.mkfs_options, work);
+    }
 
     /// A new drive, or a clone of the user's, which is never touched.
     Failure prepare(const std::string& from) {
@@ -64,7 +67,12 @@ public:
         add("--ftl", o_.ftl);
         add("--metadata", o_.metadata);
         add("--size", o_.size);
-        return drive_.make(words);
+        if (!kernel_) return drive_.make(words);
+        words.emplace_back("--raw");
+        if (auto failed = drive_.make(words)) return failed;
+        if (auto failed = attach()) return failed;
+        if (auto failed = kernel_->make()) return failed;
+        return unmount();
     }
 
     /// The command runs, again when it ends, until the power fails.
@@ -99,7 +107,7 @@ public:
         if (!answer) return fmt::format("the power could not be cut: {}", answer.error());
         note_cut(*answer);
         command->end(patience);
-        if (auto failed = drive_.unmount()) return failed;
+        if (auto failed = unmount()) return failed;
         if (o_.at != "recovery") return std::nullopt;
         const auto again = cut_recovery(drive_.device(), seed, EventLevel::none);
         if (!again) return fmt::format("the recovery could not be cut: {}", again.error());
@@ -113,17 +121,20 @@ public:
         if (Interruption::came()) return "interrupted";
         const auto from = Clock::now();
         if (auto failed = mount()) return failed;
+        if (kernel_) // its journal was replayed: now its own fsck looks
+            for (auto failed : {kernel_->unmount(), kernel_->check(), kernel_->mount()})
+                if (failed) return failed;
         slowest_ = std::max(slowest_, std::chrono::duration<double, std::milli>(Clock::now() - from).count());
         if (!o_.check.empty()) {
             const int code = run_to_end(in_mount({"sh", "-c", o_.check}, cut), AtSignal::end_it);
             if (code != 0) return fmt::format("the check ended with {}:\n    {}", code, drive_.last_words());
         }
-        return drive_.unmount();
+        return unmount();
     }
 
     /// The same once more, of the drive as the cut left it: what a check says once may be its own doing.
     Failure recover_and_check_again(std::uint64_t cut) {
-        if (auto failed = drive_.unmount()) return failed;
+        if (auto failed = unmount()) return failed;
         std::error_code error;
         fs::remove_all(drive_.device(), error);
         if (auto failed = drive_.make_clone_of(copy_.string())) return failed;
@@ -176,12 +187,28 @@ private:
         changes_lost_ += report["persistence"]["changes_lost"].number(0);
     }
     SubprocessCall in_mount(const std::vector<std::string>& words, std::uint64_t cut) {
-        return drive_.in_mount(words, {{"FLASHLAB_CUT", fmt::format("{}", cut)}});
+        SubprocessCall call = drive_.in_mount(words, {{"FLASHLAB_CUT", fmt::format("{}", cut)}});
+        if (kernel_) call.environment.back().second = call.directory = kernel_->mount_point(); // FLASHLAB_MOUNT
+        return call;
     }
-    Failure mount() { return drive_.mount({"--latency", o_.latency, "--log", "none", "-o", "persistence=" + o_.persistence}); }
+    Failure mount() {
+        if (!kernel_) return drive_.mount({"--latency", o_.latency, "--log", "none", "-o", "persistence=" + o_.persistence});
+        if (auto failed = attach()) return failed;
+        return kernel_->mount();
+    }
+    /// The drive's file is there, and the kernel's block device over it.
+    Failure attach() {
+        if (auto failed = drive_.mount({"--as-file", "--latency", o_.latency, "--log", "none"})) return failed;
+        return kernel_->attach(drive_.mount_point() + "/disk");
+    }
+    Failure unmount() {
+        if (kernel_) kernel_->take_away();
+        return drive_.unmount();
+    }
 
     const CrashTortureOptions& o_;
     TrialDrive drive_;
+    std::optional<KernelFileSystem> kernel_; ///< behind the drive: it goes first
     fs::path copy_;
     std::uint64_t runs_ = 0, operations_torn_ = 0, cuts_that_tore_ = 0, changes_lost_ = 0;
     std::array<std::uint64_t, 12> outcomes_{};
@@ -238,6 +265,7 @@ Failure try_cuts(const CrashTortureOptions& o, Torture& torture, Trial& trial) {
         const auto moved = torture.hand_over(cut);
         trial.keeps_work = !moved;
         std::string line = fmt::format("flashlab crash torture --replay {}", shell_word(moved.value_or(torture.copy())));
+        if (!o.under.empty()) line += " --under " + o.under;
         if (!o.check.empty()) line += fmt::format(" --check {}", shell_word(o.check));
         tell(fmt::format("flashlab: cut {}, {} ms after the mount: {}\n  {}\n", cut, after.count(), *wrong, line));
         trial.replays.push(line);
@@ -246,32 +274,10 @@ Failure try_cuts(const CrashTortureOptions& o, Torture& torture, Trial& trial) {
     return std::nullopt;
 }
 
-} // namespace
-
-std::string why_no_keep(const std::string& keep) {
-    const std::string where = keep.empty() ? "." : keep;
-    std::error_code error;
-    if (!fs::is_directory(where, error)) return fmt::format("--keep {}: is no directory; make it, or name another one", where);
-    if (::access(where.c_str(), W_OK | X_OK) != 0)
-        return fmt::format("--keep {}: {}; name a directory where you may write", where, std::strerror(errno));
-    return {};
-}
-
-std::expected<std::uint64_t, std::string> flushes_before(const CrashTortureOptions& o) {
-    if (o.after.empty()) return 0;
-    std::uint64_t n = 0;
-    const std::string& text = o.after.back();
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-    if (o.after.size() != 2 || o.after.front() != "flush" || error != std::errc{} || end != text.data() + text.size() || n == 0)
-        return std::unexpected(fmt::format("--after {}: allowed: flush N, with N from 1 on", fmt::join(o.after, " ")));
-    return n;
-}
-
-namespace {
-
 int run_crash_torture(const CrashTortureOptions& o) {
-    if (o.replay.empty() && o.explores) return run_torture_explore(o);
+    if (o.replay.empty() && o.explores) return o.under.empty() ? run_torture_explore(o) : run_torture_recorded(o);
     if (is_kept_state(o.replay)) return replay_kept_state(o);
+    if (is_kept_disk(o.replay)) return replay_kept_disk(o);
     if (const auto after = flushes_before(o); !after) return complain(fmt::format("crash torture: {}", after.error()), exit_usage);
     if (!find_persistence(o.persistence))
         return complain(fmt::format("crash torture: --persistence {}: allowed: {}", o.persistence, persistence_names), exit_usage);
@@ -285,7 +291,10 @@ int run_crash_torture(const CrashTortureOptions& o) {
     if (!parse_cut_at(o.at)) return complain(fmt::format("crash torture: --at {}: allowed: {}", o.at, fmt::join(cut_at_names, ", ")), exit_usage);
     if (o.replay.empty())
         if (const std::string why = why_no_keep(o.keep); !why.empty()) return complain(fmt::format("crash torture: {}", why));
+    if (const std::string why = o.under.empty() ? "" : KernelFileSystem::why_not(o.under); !why.empty())
+        return complain(fmt::format("crash torture: --under {}: {}", o.under, why));
     const Interruption interruption;
+    const auto began = Clock::now();
     const std::string work = make_work_directory("torture");
     if (work.empty()) return complain("crash torture: no temporary directory can be made; TMPDIR says where", exit_failed);
     UnfinishedDirectory removed{work};
@@ -296,22 +305,25 @@ int run_crash_torture(const CrashTortureOptions& o) {
     if (!failed) failed = try_cuts(o, torture, trial);
     if (failed && !Interruption::came()) return complain(fmt::format("crash torture: {}", *failed), torture.failure_code());
     if (trial.keeps_work) removed.keep();
-    const Json json = Json::object({{"cuts", trial.cuts},
-                                    {"command_runs", torture.runs()},
-                                    {"violations", trial.holds ? 0 : 1},
-                                    {"not_repeatable", trial.not_repeatable},
-                                    {"slowest_mount_ms", torture.slowest_mount_ms()},
-                                    {"at", o.at},
-                                    {"persistence", o.persistence},
-                                    {"changes_lost", torture.changes_lost()},
-                                    {"outcomes", outcomes_json(torture.outcomes())},
-                                    {"operations_torn", torture.operations_torn()},
-                                    {"cuts_that_tore", torture.cuts_that_tore()},
-                                    {"seed", o.seed},
-                                    {"partial", Interruption::came()},
-                                    {"replays", std::move(trial.replays)},
-                                    {"found", std::move(trial.found)},
-                                    {"version", FLASHLAB_VERSION}});
+    const Json json = Json::object(
+        {{"cuts", trial.cuts},
+         {"command_runs", torture.runs()},
+         {"violations", trial.holds ? 0 : 1},
+         {"not_repeatable", trial.not_repeatable},
+         {"slowest_mount_ms", torture.slowest_mount_ms()},
+         {"seconds_a_cut", std::chrono::duration<double>(Clock::now() - began).count() / static_cast<double>(std::max<std::uint64_t>(1, trial.cuts))},
+         {"under", o.under},
+         {"at", o.at},
+         {"persistence", o.persistence},
+         {"changes_lost", torture.changes_lost()},
+         {"outcomes", outcomes_json(torture.outcomes())},
+         {"operations_torn", torture.operations_torn()},
+         {"cuts_that_tore", torture.cuts_that_tore()},
+         {"seed", o.seed},
+         {"partial", Interruption::came()},
+         {"replays", std::move(trial.replays)},
+         {"found", std::move(trial.found)},
+         {"version", FLASHLAB_VERSION}});
     fmt::print("{}", shown(o.format, json));
     return trial.holds && trial.not_repeatable == 0 ? exit_done : exit_failed;
 }
@@ -363,7 +375,19 @@ void add_crash_torture(CLI::App& crash, Action& action) {
     torture.add_option("--seed", o.seed, "Number from which the moments of the cuts and what each leaves are drawn")->capture_default_str();
     auto* device = torture.add_option("--device", o.device, "Start from a clone of this device, which is not touched, instead of a new one");
     torture.add_option("--ftl", o.ftl, "Of a new device, as for mkfs")->excludes(device);
-    torture.add_option("--metadata", o.metadata, "Of a new device: pram, journal")->excludes(device);
+    auto* metadata = torture.add_option("--metadata", o.metadata, "Of a new device: pram, journal")->excludes(device);
+    auto* under =
+        torture
+            .add_option("--under", o.under,
+                        "Command and check run on this file system of the kernel, on a loop device over the drive: ext4, xfs, btrfs. After a cut its "
+                        "journal replays and its fsck looks. With --explore of one recorded run. Wants root. docs/block-device.md")
+            ->check(CLI::IsMember({"ext4", "xfs", "btrfs"}))
+            ->excludes(metadata)
+            ->excludes("--persistence");
+    torture.add_option("--mkfs-options", o.mkfs_options, "WORD,WORD: more words for mkfs of --under")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->needs(under);
     torture.add_option("--size", o.size, "Of a new device")->check(is_size())->excludes(device)->capture_default_str();
     torture.add_option("--latency", o.latency, "Of the mounts: off, real, Nx")->capture_default_str();
     torture.add_option("--at", o.at, "What a cut strikes: work (device work in flight), idle, flush, gc, erase, recovery")->capture_default_str();

@@ -22,15 +22,17 @@ struct CrashTortureOptions {
     std::uint64_t cuts = 10, seed = 1;
     bool explores = false;              ///< --explore: states of one recorded run; the options below belong to it
     std::string persistence = "strict"; ///< which file system's promises
-    std::vector<std::string> after;     ///< "flush", N: no cut before the N-th sync
-    std::string oracle;                 ///< for sh -c: reads what the command prints, prints what is promised
-    std::string setup;                  ///< for sh -c, before the command; durable
-    std::string app_version;            ///< of the program, for the certificate
-    std::vector<std::string> reports;   ///< files; the end of a name says the form
-    std::uint64_t states = 2000;        ///< at most
-    unsigned jobs = 0;                  ///< checks at the same time; 0: as many as there are cores
-    double timeout_s = 30;              ///< of one check
-    double within_s = 2;                ///< a cut comes at most this many seconds after the mount
+    std::string under;                  ///< a file system of the kernel on the raw drive; empty: FlashLab's own
+    std::vector<std::string> mkfs_options{};
+    std::vector<std::string> after;   ///< "flush", N: no cut before the N-th sync
+    std::string oracle;               ///< for sh -c: reads what the command prints, prints what is promised
+    std::string setup;                ///< for sh -c, before the command; durable
+    std::string app_version;          ///< of the program, for the certificate
+    std::vector<std::string> reports; ///< files; the end of a name says the form
+    std::uint64_t states = 2000;      ///< at most
+    unsigned jobs = 0;                ///< checks at the same time; 0: as many as there are cores
+    double timeout_s = 30;            ///< of one check
+    double within_s = 2;              ///< a cut comes at most this many seconds after the mount
     OutputFormat format = OutputFormat::table;
 };
 
@@ -44,5 +46,12 @@ struct CrashTortureOptions {
 /// Is this a state that --explore kept?
 [[nodiscard]] bool is_kept_state(const std::string& directory);
 [[nodiscard]] int replay_kept_state(const CrashTortureOptions& options);
+/// A new folder, in memory where the host has one; empty: none can be made.
+[[nodiscard]] std::string make_explore_directory();
+
+// --under KIND --explore: the same of the block device below a file system of the kernel (torture_recorded.cpp).
+[[nodiscard]] int run_torture_recorded(const CrashTortureOptions& options);
+[[nodiscard]] bool is_kept_disk(const std::string& directory);
+[[nodiscard]] int replay_kept_disk(const CrashTortureOptions& options);
 
 } // namespace flashlab

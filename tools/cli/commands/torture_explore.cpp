@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -19,6 +20,7 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "crash/apps/history.h"
 #include "tools/cli/progress.h"
@@ -160,15 +162,6 @@ std::expected<std::vector<Operation>, RecordedRunFailure> RecordedRun::run() {
 }
 
 namespace fs = std::filesystem;
-
-/// In memory where the host has such a folder: states are thrown away.
-std::string make_explore_directory() {
-    std::error_code error;
-    const bool is_told = std::getenv("TMPDIR") != nullptr;
-    const fs::path base = !is_told && ::access("/dev/shm", W_OK | X_OK) == 0 ? fs::path{"/dev/shm"} : fs::temp_directory_path(error);
-    std::string name = (base / "flashlab-torture.XXXXXX").string();
-    return ::mkdtemp(name.data()) == nullptr ? std::string{} : name;
-}
 
 /// What is wrong with the options, as a sentence; empty: nothing.
 std::string misuse(const CrashTortureOptions& o) {
@@ -335,6 +328,14 @@ int run_torture_explore(const CrashTortureOptions& o) {
     return explore(o, past, work, *reports);
 }
 
+std::string make_explore_directory() {
+    std::error_code error;
+    const bool is_told = std::getenv("TMPDIR") != nullptr;
+    const fs::path base = !is_told && ::access("/dev/shm", W_OK | X_OK) == 0 ? fs::path{"/dev/shm"} : fs::temp_directory_path(error);
+    std::string name = (base / "flashlab-torture.XXXXXX").string();
+    return ::mkdtemp(name.data()) == nullptr ? std::string{} : name;
+}
+
 bool is_kept_state(const std::string& directory) {
     std::error_code error;
     return fs::is_directory(directory + "/tree", error) && fs::exists(directory + "/check", error);
@@ -363,6 +364,25 @@ int replay_kept_state(const CrashTortureOptions& o) {
                                     {"version", FLASHLAB_VERSION}});
     fmt::print("{}", shown(o.format, json));
     return holds ? exit_done : exit_failed;
+}
+
+std::string why_no_keep(const std::string& keep) {
+    const std::string where = keep.empty() ? "." : keep;
+    std::error_code error;
+    if (!fs::is_directory(where, error)) return fmt::format("--keep {}: is no directory; make it, or name another one", where);
+    if (::access(where.c_str(), W_OK | X_OK) != 0)
+        return fmt::format("--keep {}: {}; name a directory where you may write", where, std::strerror(errno));
+    return {};
+}
+
+std::expected<std::uint64_t, std::string> flushes_before(const CrashTortureOptions& o) {
+    if (o.after.empty()) return 0;
+    std::uint64_t n = 0;
+    const std::string& text = o.after.back();
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+    if (o.after.size() != 2 || o.after.front() != "flush" || error != std::errc{} || end != text.data() + text.size() || n == 0)
+        return std::unexpected(fmt::format("--after {}: allowed: flush N, with N from 1 on", fmt::join(o.after, " ")));
+    return n;
 }
 
 } // namespace flashlab

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# crash torture --under KIND: a program that syncs passes on the kernel's own file system, one that does not is caught, and the printed line shows it again.
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/live/lib.sh
+source "$here/lib.sh"
+kind=${1:-ext4} cuts=${2:-3}
+begin 1536
+export TMPDIR=$work
+nothing_left() { ! grep -q "$work" /proc/self/mounts && [[ -z $(losetup -l -n -O BACK-FILE 2> /dev/null | grep "$work") ]] || die "$1: a mount or a loop device is left"; }
+
+torture() {
+    code=0
+    "$FLASHLAB" crash torture --under "$kind" --size 512M --within 0.5 --keep "$work" "$@" > "$work/out" 2> "$work/err" || code=$?
+    if grep -Eq 'want root|is missing|this kernel has no' "$work/err"; then skip "$(cat "$work/err")"; fi
+}
+# The number is promised outside of the drive once its file and the name are synced.
+program='i=0; while :; do i=$((i+1)); echo $i > n.new && sync n.new && mv n.new n && sync . || exit 0; echo $i > "$PROMISED"; done'
+liar='i=0; while :; do i=$((i+1)); echo $i > n.new && mv n.new n || exit 0; echo $i > "$PROMISED"; done'
+check='read -r was < "$PROMISED"; read -r is < n || is=0; [ "$is" -ge "$was" ]'
+export PROMISED=$work/promised
+echo 0 > "$PROMISED"
+say "--- a program that keeps its word"
+torture --cuts "$cuts" --seed 7 --check "$check" --json -- sh -c "echo 0 > '$PROMISED'; $program"
+[[ $code -eq 0 ]] || die "code $code: $(cat "$work/out" "$work/err")"
+grep -q "\"cuts\":$cuts,.*\"violations\":0,.*\"under\":\"$kind\"" "$work/out" || die "not every cut was made: $(cat "$work/out")"
+say "$(cat "$work/out")"
+nothing_left "a trial"
+say "--- a program that promises what it did not sync"
+torture --cuts 20 --seed 7 --check "$check" -- sh -c "echo 0 > '$PROMISED'; $liar"
+[[ $code -eq 1 ]] || die "it was not caught: $code: $(cat "$work/out")"
+line=$(grep -o 'flashlab crash torture --replay .*' "$work/err") || die "no replay line: $(cat "$work/err")"
+code=0
+(eval "\"\$FLASHLAB\" ${line#flashlab }") > "$work/out" || code=$?
+[[ $code -eq 1 ]] && grep -q 'holds *false' "$work/out" || die "the replay must fail as the trial did: $code, $(cat "$work/out")"
+nothing_left "a finding"
+say "--- one recorded run, and states of it"
+recorded='i=0; while [ $i -lt 30 ]; do i=$((i+1)); echo $i > n.new && sync n.new && mv n.new n && sync . && echo $i >&$FLASHLAB_ACK_FD; done'
+kept='was=$(tail -n 1 "$FLASHLAB_ACKS"); is=$(cat n 2> /dev/null || echo 0); [ "$is" -ge "${was:-0}" ]'
+torture --explore --states $((cuts * 20)) --check "$kept" --json -- sh -c "$recorded"
+[[ $code -eq 0 ]] || die "code $code: $(cat "$work/out" "$work/err")"
+grep -q "\"states_tried\":$((cuts * 20)),\"violations\":0" "$work/out" || die "not every state was tried: $(cat "$work/out")"
+say "$(cat "$work/out")"
+nothing_left "an exploration"
+torture --explore --states $((cuts * 20)) --check "$kept" -- sh -c "${recorded//sync ./true}; sync -f ."
+[[ $code -eq 1 ]] || die "a promise of a name that was not synced was not caught: $code: $(cat "$work/out" "$work/err")"
+line=$(grep -o 'flashlab crash torture --under .*' "$work/err") || die "no replay line: $(cat "$work/err")"
+code=0
+(eval "\"\$FLASHLAB\" ${line#flashlab }") > "$work/out" || code=$?
+[[ $code -eq 1 ]] && grep -q 'holds *false' "$work/out" || die "the replay must fail as the state did: $code, $(cat "$work/out")"
+nothing_left "a finding of an exploration"
+
+say "--- a signal"
+"$FLASHLAB" crash torture --under "$kind" --size 512M --cuts 100 -- sh -c "$program" > "$work/out" 2> "$work/err" &
+runner=$!
+for ((tries = 0; tries < 300; ++tries)); do grep -q " $work/.*/$kind $kind " /proc/self/mounts && break; sleep 0.1; done
+sleep 0.5
+kill -TERM $runner
+wait $runner || true
+for ((tries = 0; tries < 100; ++tries)); do grep -q "$work" /proc/self/mounts || break; sleep 0.1; done
+nothing_left "a signal"
+say "$kind: all well"
