@@ -1,7 +1,7 @@
 /// Test protocols by name: what reviewers run on a drive, round after round until it is steady.
 ///
-/// Idea       Rounds of cells, each a load for a time. One cell is tracked: the drive is steady when its values of five rounds lie within 20 % of their
-///            mean, and a line through them within 10 %. What is reported are the means of these rounds.
+/// Idea       Rounds of cells, each a load for a time. One cell is tracked: the drive is steady when its values of five rounds lie within 20 % of
+///            their mean, and a line through them within 10 %. What is reported are the means of these rounds.
 /// Invariant  A drive that did not become steady in 25 rounds is reported with its last five, and says so.
 /// Cost       snia-pts-iops 56 cells a round: some ten million requests at the usual time of a cell.
 /// Source     SNIA, Solid State Storage Performance Test Specification (PTS) Enterprise 1.1 and 2.0.2; Haas, Lee, Bonnet, Leis, "SSD-iq", PVLDB 18,
@@ -23,8 +23,8 @@ inline constexpr Duration usual_cell{100'000'000}; ///< how long a cell is measu
 /// Told the rounds that are done.
 using ProtocolProgress = std::function<void(std::uint64_t rounds)>;
 
-/// On a drive that holds nothing. The object says: protocol, cell_seconds, rounds, steady {reached, first_round, last_round, tracked, mean, excursion,
-/// slope}, tracked (its value in each round), and cells, one object each.
+/// On a drive that holds nothing. The object says: protocol, cell_seconds, rounds, steady {reached, first_round, last_round, tracked, mean,
+/// excursion, slope}, tracked (its value in each round), and cells, one object each.
 [[nodiscard]] std::expected<Json, std::string> run_protocol(std::string_view name, const RunSpace& space, Duration cell, std::uint64_t seed,
                                                             const ProtocolProgress& progress = {});
 
