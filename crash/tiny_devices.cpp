@@ -16,8 +16,8 @@ namespace {
 
 /// Shapes that only some schemes have: those that read this key.
 constexpr std::pair<std::string_view, std::string_view> special[] = {
-    {"pairs", "nand.two_plane"},  {"mirror", "coftl.mirrored_log"}, {"turns", "ftl.interleaving"}, {"lines", "nand.one_shot"},
-    {"cached", "ftl.slc_blocks"}, {"sub", "nand.subpages"},         {"sublines", "nand.subpages"}};
+    {"pairs", "nand.two_plane"},  {"mirror", "coftl.mirrored_log"},        {"turns", "ftl.interleaving"}, {"lines", "nand.one_shot"},
+    {"cached", "ftl.slc_blocks"}, {"dynamic", "ftl.slc_dynamic_permille"}, {"sub", "nand.subpages"},      {"sublines", "nand.subpages"}};
 
 constexpr std::pair<const char*, CellType> cells[] = {{"slc", CellType::slc}, {"mlc", CellType::mlc}, {"tlc", CellType::tlc}};
 
@@ -106,6 +106,14 @@ std::expected<SsdConfig, std::string> shaped(const std::string& shape) {
         c.ftl.options.set(page_option::records_in_slc, true);
         return c;
     }
+    if (shape == "dynamic") {
+        g.blocks_per_plane = 10;
+        g.pages_per_block = 6;
+        c.nand.modes[std::to_underlying(CellType::slc)].page_program = Duration{100'000};
+        c.ftl.options.set(page_option::slc_dynamic_permille, 600);
+        c.ftl.options.set(page_option::fold_after_us, 0);
+        return c;
+    }
     if (shape == "mirror") {
         c.ftl.options.set(coftl_option::mirrored_log, true);
         return c;
@@ -123,7 +131,7 @@ std::expected<SsdConfig, std::string> shaped(const std::string& shape) {
 
 std::vector<std::string> tiny_shapes() {
     return {"chip",  "plane", "wide",   "uneven", "unit2", "unit4",  "buffer", "kept",     "level", "hot",
-            "cause", "pairs", "mirror", "turns",  "lines", "cached", "sub",    "sublines", "ahead"};
+            "cause", "pairs", "mirror", "turns",  "lines", "cached", "sub",    "sublines", "ahead", "dynamic"};
 }
 
 std::vector<std::string> tiny_devices() {
@@ -159,6 +167,7 @@ std::expected<SsdConfig, std::string> tiny_device(const std::string& name, const
                                         config->nand.options.subpages == 1 && Media{config->nand}.is_single();
     if (*known == CellType::slc) { // all blocks are such
         config->ftl.options.set(page_option::slc_blocks, 0);
+        config->ftl.options.set(page_option::slc_dynamic_permille, 0);
         config->ftl.options.set(page_option::records_in_slc, false);
     }
     config->ftl.scheme = scheme;

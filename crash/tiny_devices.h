@@ -21,7 +21,8 @@ namespace flashlab {
 /// "buffer": a volatile write buffer of three pages; "kept": the same in PRAM, where pairs of pages are left undamaged;
 /// "level": wear levelling with a moving ring; "hot", "cause": data in streams by frequency or by cause;
 /// "pairs": two-plane commands (coftl); "mirror": a log written twice (coftl); "turns": neighbouring pages on two channels (log_block, block_map);
-/// "lines": word lines that are programmed at once (page_map, dftl, hftl); "cached": an SLC cache (page_map).
+/// "lines": word lines that are programmed at once (page_map, dftl, hftl); "cached": an SLC cache, "dynamic": one of borrowed
+/// blocks (page_map).
 [[nodiscard]] std::vector<std::string> tiny_shapes();
 /// Every shape with every cell type: "chip-slc".
 [[nodiscard]] std::vector<std::string> tiny_devices();

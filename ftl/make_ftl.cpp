@@ -100,7 +100,9 @@ std::vector<const Option*> declared_options() {
 CounterValues own_counters(const Ftl& ftl) {
     CounterValues values;
     if (const auto scheme = find_scheme(ftl.name()))
-        for (const Counter& counter : (*scheme)->counters) values.emplace_back(&counter, counter.read(ftl.undecorated()));
+        for (const Counter& counter : (*scheme)->counters) // of what nobody asks for by name, from its first count on
+            if (const std::uint64_t value = counter.read(ftl.undecorated()); value != 0 || counter.has_own_place)
+                values.emplace_back(&counter, value);
     return values;
 }
 

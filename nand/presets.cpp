@@ -126,6 +126,28 @@ constexpr NandConfig enterprise_tlc(std::uint32_t chips_per_channel, Duration re
     return config;
 }
 
+/// A drive with an SLC cache. Blocks hold so many pages that, in SLC mode, they fill whole word lines of the cells' own mode on all planes, halved
+/// twice, too.
+constexpr NandConfig consumer(CellType cell, std::uint32_t channels, std::uint32_t chips, std::uint32_t planes, std::uint32_t blocks,
+                              std::uint32_t pages_of_chip, Duration read, Duration program, Duration slc_program, std::uint32_t bus_ps_per_byte) {
+    NandConfig config;
+    config.geometry = {.channels = channels,
+                       .chips_per_channel = chips,
+                       .dies_per_chip = 1,
+                       .planes_per_die = planes,
+                       .blocks_per_plane = blocks,
+                       .pages_per_block = 4 * pages_of_chip,
+                       .page_bytes = 4096,
+                       .spare_bytes = 256,
+                       .cell = cell};
+    config.timing = {.page_read = read, .page_program = program, .block_erase = us(4) * pages_of_chip, .bus_ps_per_byte = bus_ps_per_byte};
+    config.modes[0] = {.page_program = slc_program, .page_read = us(30), .endurance_cycles = 40'000};
+    config.options.subpages = 4;
+    config.options.one_shot = true;
+    config.endurance_cycles = cell == CellType::qlc ? 1000 : 3000;
+    return config;
+}
+
 constexpr NandConfig tiny() {
     NandConfig config;
     config.geometry = {.channels = 2,
@@ -149,6 +171,11 @@ constexpr std::string_view modern_source =
 constexpr std::string_view dev_source =
     "Measurements of the SSD-iq study (Haas et al., PVLDB 18, 2025): the program time fits its writes in order, tR its reads at the lowest rate, the "
     "reserve its write amplification at one fill level; the rest are orders of magnitude. `reproduce dev-*` shows what was predicted.";
+
+constexpr std::string_view consumer_source =
+    "One sequential fill as techpowerup.com's reviews plot it: the size of the SLC cache, the program time and the time of a request fit its first "
+    "two "
+    "phases; SLC program times by the makers' data sheets; the rest are orders of magnitude. `reproduce dev-*` shows what was predicted.";
 
 constexpr std::array presets{
     NandPreset{"modern-tlc", "TLC of today, 8 channels of one chip with 2 planes (default)", modern_source, NandConfig{}},
@@ -180,6 +207,14 @@ constexpr std::array presets{
                dev_source, enterprise_tlc(2, us(52), us(1965))},
     NandPreset{"solidigm-p5520", "a drive like Solidigm's D7-P5520 of 1.92 TB, a hundredth of its space: 32 dies of TLC behind a protected buffer",
                dev_source, enterprise_tlc(4, us(57), us(2870))},
+    NandPreset{"samsung-980pro-1t", "a drive like Samsung's 980 Pro of 1 TB, a 64th of its space: 16 dies of TLC, an SLC cache that shrinks",
+               consumer_source, consumer(CellType::tlc, 8, 2, 2, 455, 72, us(45), us(845), us(78), 833)},
+    NandPreset{"samsung-870qvo-4t", "a drive like Samsung's 870 QVO of 4 TB, a 128th of its space: QLC, an SLC cache that shrinks", consumer_source,
+               consumer(CellType::qlc, 8, 2, 2, 512, 128, us(110), us(13'000), us(200), 833)},
+    NandPreset{"adata-atom50-1t", "a drive like ADATA's Atom 50 of 1 TB, a 16th of its space: 16 dies of TLC, most of it an SLC cache at first",
+               consumer_source, consumer(CellType::tlc, 4, 4, 4, 455, 144, us(50), us(1430), us(175), 625)},
+    NandPreset{"lexar-nm800pro-2t", "a drive like Lexar's NM800 Pro of 2 TB, a 16th of its space: 32 dies of TLC, most of it an SLC cache at first",
+               consumer_source, consumer(CellType::tlc, 8, 4, 4, 455, 144, us(50), us(2650), us(270), 625)},
     NandPreset{"tiny", "4 MiB for tests and first steps: 2 channels, 64 blocks of 16 pages", "Chosen so that every path is reached soon; SLC times.",
                tiny()},
 };

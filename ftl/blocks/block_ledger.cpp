@@ -50,13 +50,18 @@ void BlockLedger::invalidate(UnitId unit, SimTime end) {
 void BlockLedger::load(BlockId block, LoadAs as, FrontierId frontier) {
     Group& group = groups_[group_of(block).value()];
     const std::uint32_t b = block.value();
-    frontier_of_[b] = static_cast<std::uint8_t>((is_cache(block) ? config_.cache_frontier() : frontier).value());
+    if (is_cache(block))
+        frontier = config_.cache_frontier();
+    else if (config_.has_dynamic_cache() && as == LoadAs::data && array_.mode_of(block) == config_.cache.mode)
+        frontier = config_.dynamic_frontier();
+    frontier_of_[b] = static_cast<std::uint8_t>(frontier.value());
     if (as == LoadAs::bad) {
         state_[b] = State::bad;
         ++bad_blocks_;
         return;
     }
     count(group, good_units(block), valid_.count(block));
+    if (as == LoadAs::data) lend_to_cache(block);
     if (!is_cache(block)) group.erases += array_.erase_count(block);
     switch (as) {
     case LoadAs::erased:
@@ -78,15 +83,31 @@ void BlockLedger::load(BlockId block, LoadAs as, FrontierId frontier) {
     state_[b] = as == LoadAs::data ? State::data : as == LoadAs::open ? State::open : State::free;
 }
 
-FreeBlock BlockLedger::take_free(PlaneId plane) {
+FreeBlock BlockLedger::take_free(PlaneId plane, CellType mode) {
     if (config_.wear_threshold != 0) free_.bring_forward(plane, LessWorn{array_});
+    if (config_.has_dynamic_cache())
+        free_.bring_forward(plane, [&](BlockId a, BlockId b) { return array_.mode_of(a) == mode && array_.mode_of(b) != mode; });
     return *free_.take(plane);
+}
+
+void BlockLedger::lend_to_cache(BlockId block) {
+    if (!is_lent(block)) return;
+    ++groups_[group_of(block).value()].lent;
+    ++lent_;
+}
+
+void BlockLedger::take_back_lent(BlockId block) {
+    if (!is_lent(block)) return;
+    --groups_[group_of(block).value()].lent;
+    --lent_;
+    frontier_of_[block.value()] = static_cast<std::uint8_t>(host_frontier.value());
 }
 
 void BlockLedger::set_open(BlockId block, FrontierId frontier) {
     state_[block.value()] = State::open;
     frontier_of_[block.value()] = static_cast<std::uint8_t>(frontier.value());
     settled_at_[block.value()] = sim_start;
+    lend_to_cache(block);
 }
 
 void BlockLedger::set_data(BlockId block, SimTime end) {
@@ -121,6 +142,7 @@ void BlockLedger::unlist(BlockId block) {
 
 void BlockLedger::set_free(BlockId block, SimTime forgotten, const std::expected<SimTime, NandError>& erased) {
     state_[block.value()] = State::free;
+    take_back_lent(block);
     forgotten_at_[block.value()] = forgotten;
     if (!erased) return free_of(block).add_garbage(block);
     settled_at_[block.value()] = *erased;
@@ -129,6 +151,7 @@ void BlockLedger::set_free(BlockId block, SimTime forgotten, const std::expected
 
 void BlockLedger::lose(BlockId block) {
     state_[block.value()] = State::bad;
+    take_back_lent(block);
     Group& group = groups_[group_of(block).value()];
     count(group, -std::int64_t{good_units(block)}, 0);
     if (!is_cache(block)) group.erases -= array_.erase_count(block);

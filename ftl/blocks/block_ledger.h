@@ -9,8 +9,8 @@
 ///            B6 when wear is levelled, a full block that is worn more than its group's mean stands among the candidates as if it held more valid
 ///            units than
 ///               it does, at most a quarter of a block more, never as if it held nothing to gain: it is collected later, and rests.
-///            B7 a block is open, data or free in its own region only; once it holds data it is in its region's mode, and nothing is valid beyond the
-///            units that it has there.
+///            B7 a block is open, data or free in its own region only; once it holds data it is in the mode of the frontier for which it was opened,
+///            and nothing is valid beyond the units that it has there. A group lends the dynamic cache no more blocks than it may.
 /// Cost       RAM: 1 bit a unit, about 70 bytes a block. No allocation in steady state.
 /// Power cut  RAM only. After a mount the scheme says what each block is (load).
 #pragma once
@@ -43,7 +43,8 @@ public:
     // Blocks
     void load(BlockId block, LoadAs as, FrontierId frontier);
     /// The next free block of the plane leaves the free ones; when wear is levelled the least worn of those at hand.
-    [[nodiscard]] FreeBlock take_free(PlaneId plane);
+    /// Of those at hand one that was erased in this mode is preferred.
+    [[nodiscard]] FreeBlock take_free(PlaneId plane, CellType mode);
     [[nodiscard]] FreeBlock take_free_of_cache(PlaneId plane) { return *cache_free_->take(plane); }
     void take_back_garbage(BlockId block) { free_of(block).add_garbage(block); }
     void set_open(BlockId block, FrontierId frontier);
@@ -87,14 +88,23 @@ public:
     /// Of the main region, as everything that is counted of free blocks.
     [[nodiscard]] const FreeBlocks& free() const { return free_; }
     [[nodiscard]] const FreeBlocks& free_of_cache() const { return *cache_free_; }
-    /// The block is of the cache region.
+    /// The block is of the cache region, the static part of the cache.
     [[nodiscard]] bool is_cache(BlockId block) const {
         const Geometry& g = units_.geometry();
         return config_.has_cache() && block.value() - g.block_at(g.plane_of(block), 0).value() >= g.blocks_per_plane() - config_.cache.blocks_a_plane;
     }
-    [[nodiscard]] std::uint32_t units_in(BlockId block) const { return is_cache(block) ? config_.cache.units_a_block : units_.units_per_block(); }
-    /// That an erase gives it.
-    [[nodiscard]] CellType mode_for(BlockId block) const { return is_cache(block) ? config_.cache.mode : array_.media().own(); }
+    /// The block is lent to the dynamic part of the cache, from its opening until it is free again.
+    [[nodiscard]] bool is_lent(BlockId block) const { return config_.is_dynamic(frontier_of(block)); }
+    /// Of the group's blocks.
+    [[nodiscard]] std::uint32_t lent_in(GroupId group) const { return groups_[group.value()].lent; }
+    [[nodiscard]] std::uint32_t lent() const { return lent_; }
+    [[nodiscard]] std::uint32_t units_for(FrontierId frontier) const {
+        return config_.is_of_cache(frontier) ? config_.cache.units_a_block : units_.units_per_block();
+    }
+    [[nodiscard]] std::uint32_t units_in(BlockId block) const { return units_for(frontier_of(block)); }
+    [[nodiscard]] CellType mode_for(FrontierId frontier) const { return config_.is_of_cache(frontier) ? config_.cache.mode : array_.media().own(); }
+    /// That of what it holds.
+    [[nodiscard]] CellType mode_for(BlockId block) const { return mode_for(frontier_of(block)); }
     /// Candidates of a kind of frontier.
     [[nodiscard]] const FullBlocks& full(std::uint32_t kind) const { return full_[kind]; }
     [[nodiscard]] std::uint32_t groups() const { return static_cast<std::uint32_t>(groups_.size()); }
@@ -136,6 +146,7 @@ private:
     struct Group {
         Units units;
         std::uint64_t erases = 0; ///< of its good blocks, over the device's life
+        std::uint32_t lent = 0;
     };
     enum class Set : std::uint8_t { none, free, open, collectable, victim, pinned };
     /// So many more, of the group and of all.
@@ -147,6 +158,9 @@ private:
     [[nodiscard]] std::uint32_t listed_under(BlockId block) const;
     void check_block(BlockId block, std::span<Set> sets, std::vector<CheckProblem>& out) const;
     void check_mode(BlockId block, std::vector<CheckProblem>& out) const;
+    void lend_to_cache(BlockId block);
+    /// A free block, or a bad one, is lent to nobody.
+    void take_back_lent(BlockId block);
     void check_counts(std::vector<CheckProblem>& out) const;
 
     const PageBlocksConfig& config_;
@@ -167,6 +181,7 @@ private:
     std::vector<SimTime> forgotten_at_;
     std::vector<std::uint32_t> rest_; ///< B6: units added
     std::vector<std::uint8_t> pinned_;
+    std::uint32_t lent_ = 0; ///< of all groups
     std::uint32_t bad_blocks_ = 0;
     std::uint64_t retired_blocks_ = 0;
     bool read_only_ = false;

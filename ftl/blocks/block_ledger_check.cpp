@@ -75,18 +75,22 @@ void BlockLedger::check_mode(BlockId block, std::vector<CheckProblem>& out) cons
     const std::uint32_t b = block.value();
     if (state_[b] == State::free) return;
     if (array_.mode_of(block) != mode_for(block)) report(out, "B7", b, "in another mode than its region");
-    if (is_cache(block) != (kind_of(block) >= config_.own_kinds())) report(out, "B7", b, "opened for a frontier of another region");
+    if (is_cache(block) != (config_.has_static_cache() && frontier_of(block) == config_.cache_frontier()))
+        report(out, "B7", b, "opened for a frontier of another region");
     if (const std::uint32_t beyond = valid_.next_set(block, units_in(block)); beyond < units_.units_per_block())
         report(out, "B7", b, fmt::format("unit {} is valid, of the {} that the block has in its mode", beyond, units_in(block)));
 }
 
 void BlockLedger::check_counts(std::vector<CheckProblem>& out) const {
-    std::vector<std::uint64_t> good(groups_.size()), valid(groups_.size());
+    std::vector<std::uint64_t> good(groups_.size()), valid(groups_.size()), lent(groups_.size());
     for (std::uint32_t b = 0; b < blocks_in_use(); ++b) {
         valid[group_of(BlockId{b}).value()] += bits_of(valid_, BlockId{b});
+        lent[group_of(BlockId{b}).value()] += is_lent(BlockId{b}) && (state_[b] == State::open || state_[b] == State::data) ? 1 : 0;
         if (state_[b] != State::bad && state_[b] != State::outside) good[group_of(BlockId{b}).value()] += good_units(BlockId{b});
     }
     for (std::uint32_t g = 0; g < groups(); ++g) {
+        if (const Group& group = groups_[g]; group.lent != lent[g] || group.lent > config_.cache.dynamic_blocks_a_group)
+            report(out, "B7", g, fmt::format("group {}: {} blocks lent, counted {}", g, lent[g], group.lent));
         if (good[g] != groups_[g].units.good)
             report(out, "B1", g, fmt::format("group {}: {} good units, counted {}", g, good[g], groups_[g].units.good));
         if (valid[g] != groups_[g].units.valid)

@@ -7,7 +7,8 @@ namespace flashlab {
 Collector::Collector(const PageBlocksConfig& config, BlockLedger& ledger, Frontiers& frontiers, RowProgrammer& rows, NandArray& array,
                      EventSink& events, PageOwner& owner, std::unique_ptr<VictimPolicy> policy, const SeparationPolicy* separation)
     : config_{config}, ledger_{ledger}, frontiers_{frontiers}, rows_{rows}, array_{array}, events_{events}, owner_{owner}, policy_{std::move(policy)},
-      separation_{separation}, jobs_(config.groups) {
+      separation_{separation}, jobs_(config.groups),
+      folder_free_(config.cache.fold_page == Duration{0} ? 0 : array.geometry().config().channels, sim_start) {
     ensure(policy_ != nullptr, "there is a victim policy");
 }
 
@@ -26,6 +27,9 @@ std::optional<BlockId> Collector::choose_victim(GroupId group, std::uint32_t fir
             const auto victim = policy_->choose(ledger_.full(kind), plane);
             if (victim && (!here || victim->score < here->score)) here = victim;
         }
+        if (config_.has_dynamic_cache() && first_kind == 0)
+            if (const auto lent = policy_->choose(ledger_.full(config_.kinds() - 1), plane); lent && (!here || lent->score < here->score))
+                here = lent;
         if (!here) continue;
         if (!best || here->score < best->score) best = here;
         if (free < fewest) {
@@ -41,6 +45,7 @@ std::optional<BlockId> Collector::choose_victim(GroupId group, std::uint32_t fir
 void Collector::start(Job& job, BlockId victim, bool retire, SimTime now, Cause cause) {
     ensure(!job.victim, "one collection at a time");
     ledger_.unlist(victim);
+    if (cause == Cause::gc && ledger_.is_lent(victim)) cause = Cause::fold; // its space is needed
     job = Job{.victim = victim,
               .retire = retire || array_.is_bad(victim),
               .start = now,
@@ -103,11 +108,20 @@ void Collector::look_ahead(BlockId victim, std::uint32_t from) const {
     if (known && known->oob) owner_.prefetch(known->oob->lpn);
 }
 
+SimTime Collector::fold_from(BlockId victim, std::size_t units, SimTime now) {
+    const Geometry& g = array_.geometry();
+    SimTime& free = folder_free_[g.channel_of(g.chip_of(ledger_.die_of(ledger_.group_of(victim)))).value()];
+    const SimTime from = std::max(now, free);
+    free = from + config_.cache.fold_page * static_cast<std::int64_t>(units);
+    return from;
+}
+
 /// finished: copied; no_room; unreadable: the unit cannot be read and its block stays.
 FtlResult<Collector::JobEnd> Collector::copy_unit(Job& job, UnitId from, SimTime now, std::uint32_t keep_free) {
     const BlockId victim = *job.victim;
     const GroupId group = ledger_.group_of(victim);
     const FrontierId wished = frontier_for_copy(victim, from);
+    if (!folder_free_.empty() && job.cause == Cause::fold) now = fold_from(victim, 1, now);
     for (;;) {
         const auto frontier = room_for_copy(group, wished, now, keep_free);
         if (!frontier) return std::unexpected(frontier.error());
@@ -205,6 +219,7 @@ FtlResult<SimTime> Collector::finish(Job& job, SimTime now) {
 /// Counts the job, too. One that was given up is told if it has copied: its copies name it.
 void Collector::tell(const Job& job, SimTime end) {
     ++jobs_made_;
+    if (job.cause == Cause::fold) folded_pages_ += std::uint64_t{job.copied} * ledger_.units().pages_per_unit();
     if (!events_.wants(EventLevel::all)) return;
     events_.on(GcJobEvent{job.id, job.start, end, ledger_.group_of(*job.victim), *job.victim, job.copied, job.cause});
 }
@@ -213,7 +228,9 @@ FtlResult<SimTime> Collector::give_back(Job& job, SimTime forgotten) {
     const BlockId victim = *job.victim;
     SimTime done = forgotten;
     if (!job.retire) {
-        const auto erased = array_.erase_as(victim, ledger_.mode_for(victim), {forgotten, {job.cause, job.id}});
+        const bool stays =
+            config_.has_cache() && (ledger_.is_cache(victim) || can_lend(ledger_.group_of(victim))); // erased as who takes it next will want it
+        const auto erased = array_.erase_as(victim, stays ? config_.cache.mode : array_.media().own(), {forgotten, {job.cause, job.id}});
         ledger_.count_erase(victim, erased);
         if (erased || erased.error().kind == NandErrorKind::host_io) {
             ledger_.set_free(victim, forgotten, erased);

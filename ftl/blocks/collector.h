@@ -38,10 +38,15 @@ public:
     [[nodiscard]] bool waits_for_host(GroupId group, FrontierId frontier) const;
     /// Collects one block of the frontiers that have blocks of their own; true when that gained a page at least.
     [[nodiscard]] FtlResult<bool> compact(GroupId group, SimTime now, Cause cause = Cause::gc);
-    /// A block of the cache region that is free without more ado than a few copies becomes so: the cache has no other.
-    [[nodiscard]] FtlResult<void> fold_cheaply(GroupId group, SimTime now);
+    /// A block of that part of the cache that is free without more ado than a few copies becomes so: the part has no other. While the host has yet to
+    /// fill the drive, blocks of the main region in which nothing is valid serve the dynamic part as well.
+    [[nodiscard]] FtlResult<void> fold_cheaply(GroupId group, FrontierId part, SimTime now);
     /// There is such a block.
-    [[nodiscard]] bool can_fold_cheaply(GroupId group) const { return config_.has_cache() && cheapest_to_fold(group).has_value(); }
+    [[nodiscard]] bool can_fold_cheaply(GroupId group, FrontierId part) const { return cheapest_to_fold(group, part).has_value(); }
+    /// The dynamic cache may open a superblock: the group may lend more, and then keeps free what keeps collections away.
+    [[nodiscard]] bool can_lend(GroupId group) const;
+    /// That part of the cache takes pages without a copy.
+    [[nodiscard]] bool has_room_in(GroupId group, FrontierId part) const;
     /// The host has written: nothing is folded for a while.
     void note_written(SimTime now) { written_at_ = std::max(written_at_, now); }
     /// While the host asks for nothing; when to come back.
@@ -59,6 +64,8 @@ public:
     [[nodiscard]] bool is_under_way() const { return under_way_ != 0; }
     [[nodiscard]] std::uint64_t jobs() const { return jobs_made_; }
     [[nodiscard]] std::uint64_t page_copies() const { return page_copies_; }
+    /// Of them, those out of the cache.
+    [[nodiscard]] std::uint64_t folded_pages() const { return folded_pages_; }
     [[nodiscard]] std::vector<BlockId> victims() const;
 
 private:
@@ -87,7 +94,7 @@ private:
     struct Jobs {
         Job job;
         Job inner;               ///< makes room for a frontier but the host's, also while `job` is under way
-        Job fold;                ///< empties a block of the cache region
+        Job fold;                ///< empties a block of the cache at rest, or where that costs little
         std::vector<Job> beside; ///< of `job`, on other planes: each line takes units of all; none without `job`
     };
 
@@ -95,9 +102,16 @@ private:
     [[nodiscard]] SimTime idle_group(GroupId group, std::uint32_t enough, SimTime now);
     [[nodiscard]] std::optional<BlockId> choose_victim(GroupId group, std::uint32_t first_kind) const;
     [[nodiscard]] SimTime fold_idle(GroupId group, SimTime now);
-    [[nodiscard]] std::optional<BlockId> cheapest_to_fold(GroupId group) const;
+    [[nodiscard]] std::optional<BlockId> cheapest_to_fold(GroupId group, FrontierId part) const;
     [[nodiscard]] std::optional<BlockId> oldest_to_fold(GroupId group) const;
-    [[nodiscard]] Job& job_for(BlockId victim) { return ledger_.is_cache(victim) ? jobs_of(victim).fold : jobs_of(victim).job; }
+    [[nodiscard]] bool may_lend(GroupId group) const {
+        return ledger_.lent_in(group) + array_.geometry().planes_per_die() <= config_.cache.dynamic_blocks_a_group;
+    }
+    /// A block of the main region in which nothing is valid.
+    [[nodiscard]] std::optional<BlockId> empty_block(GroupId group) const;
+    [[nodiscard]] Job& job_for(BlockId victim) {
+        return ledger_.is_cache(victim) || jobs_of(victim).fold.victim == victim ? jobs_of(victim).fold : jobs_of(victim).job;
+    }
     [[nodiscard]] Jobs& jobs_of(BlockId victim) { return jobs_[ledger_.group_of(victim).value()]; }
     /// Blocks that copies out of the victim leave, where nothing depends on them.
     [[nodiscard]] std::uint32_t keeps_free(BlockId victim) const {
@@ -147,6 +161,8 @@ private:
     [[nodiscard]] FtlResult<std::optional<FrontierId>> open_for_copy(GroupId group, FrontierId wished, SimTime now, std::uint32_t keep_free);
     [[nodiscard]] std::expected<CopiedPage, NandError> program_copy(const OpenSuperblock& set, UnitId from, UnitId to, StreamId stream, const Io& io);
     [[nodiscard]] FtlResult<SimTime> finish(Job& job, SimTime now);
+    /// When the controller begins with so many units that are folded, which keep it busy.
+    [[nodiscard]] SimTime fold_from(BlockId victim, std::size_t units, SimTime now);
     [[nodiscard]] FtlResult<SimTime> give_back(Job& job, SimTime forgotten);
     void drop(Job& job);
     void tell(const Job& job, SimTime end);
@@ -166,6 +182,7 @@ private:
     std::vector<BlockId> failed_; ///< a program failed: to be retired
     std::uint64_t jobs_made_ = 0;
     std::uint64_t page_copies_ = 0;
+    std::uint64_t folded_pages_ = 0;
     SimTime written_at_ = sim_start; ///< by the host
     std::uint32_t under_way_ = 0;    ///< on the call stack: nothing is retired meanwhile
     struct LineUnit {
@@ -181,6 +198,7 @@ private:
     std::vector<Cursor> cursors_;
     std::vector<std::byte> line_data_;
     std::vector<PageRead> reads_;
+    std::vector<SimTime> folder_free_; ///< by channel, where folding takes work of the controller
 };
 
 } // namespace flashlab

@@ -23,7 +23,7 @@ void Collector::start_beside(GroupId group, SimTime now) {
         if (left >= line / planes) continue;
         if (ledger_.free_in(group) + 1 + jobs.beside.size() >= enough + 2 * planes) break;
         const auto victim = policy_->choose(ledger_.full(0), plane);
-        if (!victim || valid.count(victim->block) > dearest || host_empties(victim->block)) continue;
+        if (!victim || valid.count(victim->block) > dearest || host_empties(victim->block) || ledger_.is_lent(victim->block)) continue;
         copies += valid.count(victim->block);
         if (copies + line > room_for_copies(group)) break;
         start(jobs.beside.emplace_back(), victim->block, false, now);
@@ -77,6 +77,7 @@ FtlResult<Collector::JobEnd> Collector::copy_line(Job& job, UnitId first, SimTim
         OpenSuperblock& set = frontiers_.open(group, **frontier);
         take_line(job, first, wished, rows_.most_at_once());
         line_.resize(rows_.placeable(set, static_cast<std::uint32_t>(line_.size())), {UnitId{0}, {}, nullptr});
+        if (!folder_free_.empty() && job.cause == Cause::fold) now = fold_from(victim, line_.size(), now);
         const auto read = read_line({std::max(now, set.ready), {job.cause, job.id}});
         const auto placed = read ? place_line(job, set, config_.stream_of(wished), *read) : std::unexpected(read.error());
         if (placed) {

@@ -16,6 +16,7 @@ FtlResult<void> Collector::collect_for_host(GroupId group, FrontierId frontier, 
         if (!job.victim) {
             auto victim = choose_victim(group, 0);
             if (!victim && free <= keep) {
+                if (Job& fold = jobs_[group.value()].fold; fold.victim && !ledger_.is_cache(*fold.victim)) drop(fold); // at rest or not
                 frontiers_.close_full(group, frontier, at);
                 victim = choose_victim(group, 0);
             }
@@ -96,7 +97,7 @@ FtlResult<bool> Collector::compact(GroupId group, SimTime now, Cause cause) {
 /// share is let pass, for requests that overtook one another. The bits of a smaller block than 32 units say too little: chance alone orders them so.
 bool Collector::host_empties(BlockId block) const {
     const ValidMap& map = ledger_.valid();
-    const std::uint64_t all = ledger_.units().units_per_block(), valid = map.count(block), stale = all - valid;
+    const std::uint64_t all = ledger_.units_in(block), valid = map.count(block), stale = all - valid;
     if (valid == 0 || stale == 0 || all < 32) return false;
     std::uint64_t among = 0;
     for (std::uint32_t unit = map.next_set(block, 0); unit < stale; unit = map.next_set(block, unit + 1)) ++among;
@@ -125,6 +126,8 @@ SimTime Collector::idle(SimTime now) {
 SimTime Collector::fold_idle(GroupId group, SimTime now) {
     if (ledger_.is_read_only()) return sim_never;
     Job& job = jobs_[group.value()].fold;
+    if (const FrontierId part = config_.dynamic_frontier(); config_.has_dynamic_cache() && !frontiers_.open(group, part).has_room())
+        frontiers_.retire_open(group, part);
     const auto victim = job.victim ? job.victim : oldest_to_fold(group);
     const std::uint32_t keep = frontiers_.writes_keep_free(host_frontier);
     if (!victim || (!frontiers_.open(group, host_frontier).has_room() && ledger_.free_in(group) <= keep)) return sim_never;
@@ -140,31 +143,60 @@ SimTime Collector::fold_idle(GroupId group, SimTime now) {
 }
 
 std::optional<BlockId> Collector::oldest_to_fold(GroupId group) const {
-    const FullBlocks& full = ledger_.full(config_.own_kinds());
     std::optional<BlockId> oldest;
-    for (std::uint32_t p = 0; p < array_.geometry().planes_per_die(); ++p)
-        if (const auto first = full.first_filled(array_.geometry().plane_at(ledger_.die_of(group), p));
-            first && (!oldest || full.filled_at(*first) < full.filled_at(*oldest)))
+    std::uint64_t filled_at = 0;
+    for (FrontierId part{config_.own_kinds()}; part.value() < config_.kinds(); part = FrontierId{part.value() + 1}) {
+        if (!config_.cache.folds_at_rest && has_room_in(group, part)) continue;
+        const FullBlocks& full = ledger_.full(part.value());
+        for (std::uint32_t p = 0; p < array_.geometry().planes_per_die(); ++p) {
+            const auto first = full.first_filled(array_.geometry().plane_at(ledger_.die_of(group), p));
+            if (!first || (oldest && full.filled_at(*first) >= filled_at)) continue;
             oldest = first;
+            filled_at = full.filled_at(*first);
+        }
+        if (oldest) break; // of the static part first: it has no other way to room
+    }
     return oldest;
 }
 
 /// What a quarter of a block's units at most are valid in: fewer copies than the pages that the host then writes at the cache's speed.
-std::optional<BlockId> Collector::cheapest_to_fold(GroupId group) const {
-    const FullBlocks& full = ledger_.full(config_.own_kinds());
+std::optional<BlockId> Collector::cheapest_to_fold(GroupId group, FrontierId part) const {
+    const FullBlocks& full = ledger_.full(part.value());
     std::optional<BlockId> best;
     for (std::uint32_t p = 0; p < array_.geometry().planes_per_die(); ++p)
         if (const auto one = full.fewest_valid(array_.geometry().plane_at(ledger_.die_of(group), p));
             one && (!best || full.valid_of(*one) < full.valid_of(*best)))
             best = one;
-    return best && full.valid_of(*best) * 4 <= config_.cache.units_a_block ? best : std::nullopt;
+    if (best && full.valid_of(*best) * 4 <= config_.cache.units_a_block) return best;
+    if (!config_.is_dynamic(part) || !may_lend(group)) return std::nullopt;
+    const std::uint64_t of_full_drive = ledger_.spare_units() / ledger_.groups(), rows = 2 * array_.geometry().planes_per_die();
+    return ledger_.room_in(group) >= of_full_drive + rows * ledger_.units().units_per_block() ? empty_block(group) : std::nullopt;
 }
 
-FtlResult<void> Collector::fold_cheaply(GroupId group, SimTime now) {
+std::optional<BlockId> Collector::empty_block(GroupId group) const {
+    for (const std::uint32_t kind : {0u, config_.kinds() - 1})
+        for (std::uint32_t p = 0; p < array_.geometry().planes_per_die(); ++p)
+            if (const auto one = ledger_.full(kind).fewest_valid(array_.geometry().plane_at(ledger_.die_of(group), p));
+                one && ledger_.full(kind).valid_of(*one) == 0)
+                return one;
+    return std::nullopt;
+}
+
+bool Collector::can_lend(GroupId group) const {
+    const std::uint32_t planes = array_.geometry().planes_per_die();
+    return may_lend(group) && ledger_.free_in(group) >= 2 * planes + frontiers_.writes_keep_free(host_frontier);
+}
+
+bool Collector::has_room_in(GroupId group, FrontierId part) const {
+    return frontiers_.open(group, part).has_room() ||
+           (config_.is_dynamic(part) ? can_lend(group) : ledger_.free_of_cache().count_in(ledger_.die_of(group)) != 0);
+}
+
+FtlResult<void> Collector::fold_cheaply(GroupId group, FrontierId part, SimTime now) {
     Job& job = jobs_[group.value()].fold;
-    const auto victim = job.victim ? job.victim : cheapest_to_fold(group);
+    const auto victim = job.victim ? job.victim : cheapest_to_fold(group, part);
     if (!victim) return {};
-    if (!job.victim) start(job, *victim, false, now, Cause::fold);
+    if (!job.victim) start(job, *victim, false, now, ledger_.kind_of(*victim) == 0 ? Cause::gc : Cause::fold);
     const auto end = run(job, now, {}, frontiers_.writes_keep_free(host_frontier));
     if (!end) return std::unexpected(end.error());
     return {};
@@ -176,8 +208,9 @@ SimTime Collector::idle_group(GroupId group, std::uint32_t enough, SimTime now) 
     const auto slice = std::chrono::microseconds{config_.gc_slice_us};
     Job& job = jobs_[group.value()].job;
     if (!job.victim) {
-        if (ledger_.free_in(group) > enough) return close_at;
-        const auto victim = choose_victim(group, 0);
+        const bool has_enough = ledger_.free_in(group) > enough;
+        if (has_enough && !config_.has_dynamic_cache()) return close_at;
+        const auto victim = has_enough ? empty_block(group) : choose_victim(group, 0);
         // In the background only what frees a quarter of a block is worth its wear.
         if (!victim || ledger_.valid().count(*victim) * 4 > ledger_.units().units_per_block() * 3) return close_at;
         constexpr auto has_stopped = std::chrono::seconds{1};

@@ -36,7 +36,8 @@ bool Frontiers::open_superblock(GroupId group, FrontierId frontier, SimTime now,
     const std::uint32_t planes = array_.geometry().planes_per_die();
     const std::uint32_t asked = config_.rule_of(frontier).columns;
     const std::uint32_t most = asked == 0 ? planes : std::min(asked, planes);
-    const bool is_cache = config_.has_cache() && frontier == config_.cache_frontier();
+    const bool is_cache = config_.is_of_cache(frontier) && !config_.is_dynamic(frontier);
+    const CellType mode = ledger_.mode_for(frontier);
     const FreeBlocks& free = is_cache ? ledger_.free_of_cache() : ledger_.free();
     std::uint32_t left = free.count_in(ledger_.die_of(group));
     set.reset();
@@ -44,9 +45,9 @@ bool Frontiers::open_superblock(GroupId group, FrontierId frontier, SimTime now,
     while (left > keep_free && set.columns.size() < most) {
         const auto best = fullest_plane(group, free, set);
         if (!best) break;
-        const FreeBlock taken = is_cache ? ledger_.take_free_of_cache(*best) : ledger_.take_free(*best);
+        const FreeBlock taken = is_cache ? ledger_.take_free_of_cache(*best) : ledger_.take_free(*best, mode);
         --left;
-        const auto erased_at = take_erased(taken, now, failed_at);
+        const auto erased_at = take_erased(taken, mode, now, failed_at);
         if (!erased_at && ledger_.is_read_only()) break;
         if (!erased_at) continue;
         set.ready = std::max(set.ready, *erased_at);
@@ -63,10 +64,9 @@ bool Frontiers::open_superblock(GroupId group, FrontierId frontier, SimTime now,
 }
 
 void Frontiers::set_shape(OpenSuperblock& set, FrontierId frontier) const {
-    const BlockId first = set.columns.front().block;
-    set.units = static_cast<std::uint32_t>(set.columns.size()) * ledger_.units_in(first);
+    set.units = static_cast<std::uint32_t>(set.columns.size()) * ledger_.units_for(frontier);
     set.frontier = frontier;
-    set.has_lines = !ledger_.is_cache(first);
+    set.has_lines = !config_.is_of_cache(frontier);
     set.depth = array_.config().options.subpages;
 }
 
@@ -95,11 +95,10 @@ SimTime Frontiers::forgotten_by(GroupId group, std::uint32_t blocks, SimTime now
 }
 
 /// When the block may be programmed; nothing when its erase failed: then it is bad, or the host's image failed and the device is read-only.
-std::optional<SimTime> Frontiers::take_erased(const FreeBlock& taken, SimTime now, SimTime& failed_at) {
-    if (taken.erased) return ledger_.settled_at(taken.block);
+std::optional<SimTime> Frontiers::take_erased(const FreeBlock& taken, CellType mode, SimTime now, SimTime& failed_at) {
+    if (taken.erased && (!config_.has_dynamic_cache() || array_.mode_of(taken.block) == mode)) return ledger_.settled_at(taken.block);
     // What a ring has given back is not touched before the ring's table leaves it out; other garbage is from before the mount.
-    const auto erased =
-        array_.erase_as(taken.block, ledger_.mode_for(taken.block), {std::max(now, ledger_.forgotten_at(taken.block)), {Cause::gc, no_event}});
+    const auto erased = array_.erase_as(taken.block, mode, {std::max(now, ledger_.forgotten_at(taken.block)), {Cause::gc, no_event}});
     ledger_.count_erase(taken.block, erased);
     if (erased) return *erased;
     failed_at = erased.error().done;
@@ -139,8 +138,9 @@ void Frontiers::close_due(GroupId group, SimTime now) {
 
 void Frontiers::close_full(GroupId group, FrontierId stream_frontier, SimTime now) {
     for (const FrontierId i : ids<FrontierId>(count())) {
-        if (config_.kind_of(i) != 0) continue;
+        if (config_.kind_of(i) != 0 && !config_.is_dynamic(i)) continue;
         Frontier& f = at(group, i);
+        if (config_.is_dynamic(i)) retire_open(group, i);
         if (i != stream_frontier && f.open.is_active() && !f.open.has_room()) retire_open(group, i);
         if (f.closing.is_active()) close(f.closing, now);
     }

@@ -35,7 +35,8 @@ public:
     void retire_open(GroupId group, FrontierId frontier);
     /// Closes what is due.
     void close_due(GroupId group, SimTime now);
-    /// What could be collected and is not yet becomes data: closing superblocks of the host, and full ones of all streams but this one.
+    /// What could be collected and is not yet becomes data: closing superblocks of the host, full ones of all streams but this one, and what the
+    /// dynamic cache has open.
     void close_full(GroupId group, FrontierId stream_frontier, SimTime now);
     /// A block that is open or closing becomes data; false when it cannot be collected then either.
     [[nodiscard]] bool close_holder(BlockId block, SimTime now);
@@ -84,7 +85,7 @@ private:
     }
     [[nodiscard]] std::optional<PlaneId> fullest_plane(GroupId group, const FreeBlocks& free, const OpenSuperblock& without) const;
     void set_shape(OpenSuperblock& set, FrontierId frontier) const;
-    [[nodiscard]] std::optional<SimTime> take_erased(const FreeBlock& taken, SimTime now, SimTime& failed_at);
+    [[nodiscard]] std::optional<SimTime> take_erased(const FreeBlock& taken, CellType mode, SimTime now, SimTime& failed_at);
     [[nodiscard]] SimTime forgotten_by(GroupId group, std::uint32_t blocks, SimTime now) const;
     void close(OpenSuperblock& set, SimTime now);
 

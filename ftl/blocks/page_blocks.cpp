@@ -105,33 +105,44 @@ FtlResult<PageBlocks::Room> PageBlocks::room(GroupId group, FrontierId frontier,
     return std::unexpected(FtlError{FtlErrorKind::no_free_block, Lpn{0}, now});
 }
 
+/// The static part first.
 FtlResult<PlacedRow> PageBlocks::write_to_cache(const RowWrite& asked, const Io& io) {
     collector_.note_written(io.when);
-    const FrontierId frontier = config_.cache_frontier();
-    if (const Chosen chosen = choose_group(frontier, io.when, [this](GroupId group) { return has_cache_room(group); }); chosen.is_found) {
-        const auto room = cache_room(chosen.group, io.when);
-        if (room) return write_in(chosen.group, *room, asked, row_width(asked, chosen.is_idle), io);
-        if (room.error().kind != FtlErrorKind::no_free_block) return std::unexpected(room.error());
+    for (FrontierId part{config_.own_kinds()}; part.value() < config_.kinds(); part = FrontierId{part.value() + 1}) {
+        bool have_all = true;
+        const auto has_room = [&](GroupId group) {
+            const bool has = collector_.has_room_in(group, part) || collector_.can_fold_cheaply(group, part);
+            have_all = have_all && has;
+            return has && !(config_.is_dynamic(part) && is_ahead(group, part));
+        };
+        const Chosen chosen = choose_group(part, io.when, has_room);
+        if (!chosen.is_found) continue;
+        if (config_.is_dynamic(part) && !chosen.is_idle && !have_all) continue; // dies whose share is full are not left idle
+        const auto room = cache_room(chosen.group, part, io.when);
+        if (!room && room.error().kind == FtlErrorKind::no_free_block) continue;
+        if (!room) return std::unexpected(room.error());
+        auto placed = write_in(chosen.group, *room, asked, row_width(asked, chosen.is_idle), io);
+        if (placed) cached_pages_ += std::uint64_t{placed->count} * units().pages_per_unit();
+        return placed;
     }
     return write_to_main(asked, io); // past a cache that is full
 }
 
-bool PageBlocks::has_cache_room(GroupId group) const {
-    return frontiers_.open(group, config_.cache_frontier()).has_room() || ledger_.free_of_cache().count_in(ledger_.die_of(group)) != 0 ||
-           collector_.can_fold_cheaply(group);
+/// Groups lend evenly, so that the cache is full in all at about one time.
+bool PageBlocks::is_ahead(GroupId group, FrontierId part) const {
+    return !frontiers_.open(group, part).has_room() && ledger_.lent_in(group) > ledger_.lent() / groups() + 4 * units().geometry().planes_per_die();
 }
 
-/// Of the cache region.
-FtlResult<PageBlocks::Room> PageBlocks::cache_room(GroupId group, SimTime now) {
-    const FrontierId frontier = config_.cache_frontier();
-    const OpenSuperblock& open = frontiers_.open(group, frontier);
-    if (open.has_room()) return Room{frontier, std::max(now, open.ready)};
-    frontiers_.retire_open(group, frontier);
-    if (ledger_.free_of_cache().count_in(ledger_.die_of(group)) == 0)
-        if (const auto folded = collector_.fold_cheaply(group, now); !folded) return std::unexpected(folded.error());
+FtlResult<PageBlocks::Room> PageBlocks::cache_room(GroupId group, FrontierId part, SimTime now) {
+    const OpenSuperblock& open = frontiers_.open(group, part);
+    if (open.has_room()) return Room{part, std::max(now, open.ready)};
+    frontiers_.retire_open(group, part);
+    if (!collector_.has_room_in(group, part))
+        if (const auto folded = collector_.fold_cheaply(group, part, now); !folded) return std::unexpected(folded.error());
     SimTime failed_at = now;
-    while (ledger_.free_of_cache().count_in(ledger_.die_of(group)) != 0) {
-        if (frontiers_.open_superblock(group, frontier, now, 0, failed_at)) return Room{frontier, std::max(now, open.ready)};
+    while (collector_.has_room_in(group, part)) {
+        const std::uint32_t keep = config_.is_dynamic(part) ? frontiers_.writes_keep_free(host_frontier) : 0;
+        if (frontiers_.open_superblock(group, part, now, keep, failed_at)) return Room{part, std::max(now, open.ready)};
         if (is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, failed_at});
     }
     return std::unexpected(FtlError{FtlErrorKind::no_free_block, Lpn{0}, now});

@@ -140,6 +140,9 @@ public:
     [[nodiscard]] FtlSpace space() const { return ledger_.space(); }
     [[nodiscard]] BlockStatus status_of(BlockId block, BlockUse data_use) const { return ledger_.status_of(block, data_use); }
     void count_into(FtlCounters& counters) const;
+    /// Pages of the host that went to the cache, and pages that were folded.
+    [[nodiscard]] std::uint64_t cached_pages() const { return cached_pages_; }
+    [[nodiscard]] std::uint64_t folded_pages() const { return collector_.folded_pages(); }
     /// B1, B2.
     void check(std::vector<CheckProblem>& out) const { ledger_.check(frontiers_.held_blocks(), collector_.victims(), out); }
 
@@ -158,8 +161,8 @@ private:
     [[nodiscard]] FtlResult<PlacedRow> write_to_cache(const RowWrite& asked, const Io& io);
     [[nodiscard]] FtlResult<PlacedRow> write_to_main(const RowWrite& asked, const Io& io);
     [[nodiscard]] FtlResult<PlacedRow> write_in(GroupId group, const Room& room, const RowWrite& write, std::uint32_t pages, const Io& io);
-    [[nodiscard]] bool has_cache_room(GroupId group) const;
-    [[nodiscard]] FtlResult<Room> cache_room(GroupId group, SimTime now);
+    [[nodiscard]] bool is_ahead(GroupId group, FrontierId part) const;
+    [[nodiscard]] FtlResult<Room> cache_room(GroupId group, FrontierId part, SimTime now);
     template <class HasRoom>
     [[nodiscard]] Chosen choose_group(FrontierId frontier, SimTime now, const HasRoom& has_room);
     [[nodiscard]] GroupId roomiest_group() const;
@@ -176,6 +179,7 @@ private:
     std::uint32_t next_turn_ = 0;
     std::uint32_t spread_over_; ///< dies that have a page of a request before any has two
     std::uint64_t next_sequence_ = 1;
+    std::uint64_t cached_pages_ = 0;
 };
 
 } // namespace flashlab

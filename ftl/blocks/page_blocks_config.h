@@ -23,13 +23,17 @@ struct FrontierRule {
     std::uint32_t columns = 0;          ///< at most so many planes; 0 = all of the die
 };
 
-/// A region of blocks in a mode of fewer bits, the last ones of each plane: an SLC cache. Its frontier is the kind behind the scheme's own. The pages
-/// of the host go there while it has room; copies out of it go where those of data go, and are called folding.
+/// An SLC cache: blocks in a mode of fewer bits. The static part is a region, the last blocks of each plane; the dynamic part borrows blocks of the
+/// main region while it has more free ones than collections keep. Each part has a frontier, the kinds behind the scheme's own. The pages of the host
+/// go to the cache while it has room; copies out of it go where those of data go, and are called folding.
 struct CacheRegion {
-    std::uint32_t blocks_a_plane = 0; ///< 0: there is none, and all blocks are of one region
+    std::uint32_t blocks_a_plane = 0;         ///< 0: no static part, and all blocks are of one region
+    std::uint32_t dynamic_blocks_a_group = 0; ///< that may be borrowed at a time; 0: no dynamic part
     CellType mode = CellType::slc;
     std::uint32_t units_a_block = 0;
-    Duration fold_after{0}; ///< the host's last write: what it overwrites soon is not worth folding
+    Duration fold_after{0};    ///< the host's last write: what it overwrites soon is not worth folding
+    bool folds_at_rest = true; ///< false: at rest only while the cache has no room
+    Duration fold_page{0};     ///< the controller's work for a unit that is folded, one after the other on each channel
 };
 
 struct PageBlocksConfig {
@@ -48,15 +52,22 @@ struct PageBlocksConfig {
     CacheRegion cache{};
     bool stamps_pages = false; ///< the OOB's word is the superblock's number, so that recovery knows blocks of this life
 
-    [[nodiscard]] bool has_cache() const { return cache.blocks_a_plane != 0; }
+    [[nodiscard]] bool has_static_cache() const { return cache.blocks_a_plane != 0; }
+    [[nodiscard]] bool has_dynamic_cache() const { return cache.dynamic_blocks_a_group != 0; }
+    [[nodiscard]] bool has_cache() const { return has_static_cache() || has_dynamic_cache(); }
     void set_cache(const CacheRegion& region) {
         cache = region;
-        if (has_cache()) frontiers.push_back({.writes_keep_free = 0}); // it takes no blocks that others need
+        if (has_static_cache()) frontiers.push_back({.writes_keep_free = 0}); // it takes no blocks that others need
+        if (has_dynamic_cache()) frontiers.emplace_back();
     }
-    /// Frontiers are numbered: the first stream of data, the scheme's other kinds, the cache, the further streams of data.
+    /// Frontiers are numbered: the first stream of data, the scheme's other kinds, the cache's parts, the further streams of data.
     [[nodiscard]] std::uint32_t kinds() const { return static_cast<std::uint32_t>(frontiers.size()); }
-    [[nodiscard]] std::uint32_t own_kinds() const { return kinds() - (has_cache() ? 1 : 0); }
-    [[nodiscard]] FrontierId cache_frontier() const { return FrontierId{kinds() - 1}; }
+    [[nodiscard]] std::uint32_t own_kinds() const { return kinds() - (has_static_cache() ? 1 : 0) - (has_dynamic_cache() ? 1 : 0); }
+    /// Of the static part.
+    [[nodiscard]] FrontierId cache_frontier() const { return FrontierId{own_kinds()}; }
+    [[nodiscard]] FrontierId dynamic_frontier() const { return FrontierId{kinds() - 1}; }
+    [[nodiscard]] bool is_of_cache(FrontierId frontier) const { return has_cache() && frontier.value() >= own_kinds() && frontier.value() < kinds(); }
+    [[nodiscard]] bool is_dynamic(FrontierId frontier) const { return has_dynamic_cache() && frontier == dynamic_frontier(); }
     /// Where copies out of blocks of that kind go.
     [[nodiscard]] std::uint32_t copies_to(std::uint32_t kind) const { return kind < own_kinds() ? kind : 0; }
     [[nodiscard]] std::uint32_t frontier_count() const { return kinds() + streams - 1; }

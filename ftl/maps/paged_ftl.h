@@ -27,6 +27,7 @@ public:
           table_{TableParts{array, blocks_, counters_, logical_pages}, std::forward<OfTable>(of_table)...} {}
 
     [[nodiscard]] const Table& table() const { return table_; }
+    [[nodiscard]] const PageBlocks& blocks() const { return blocks_; }
 
     std::string_view name() const override { return name_; }
     bool durable_when_answered() const override { return Table::durable_when_answered; }

@@ -12,8 +12,9 @@ constexpr std::uint32_t tag = 0x6567'6170; // "page"
 
 std::uint64_t checkpoint_bytes(const SsdConfig& config, const Geometry& g) {
     const UnitGeometry units{g, config.ftl.mapping_unit_pages};
-    return PageJournal::checkpoint_bytes_at_most(units, g.dies(), streams_of(config) + (config.ftl.options[page_option::slc_blocks] != 0 ? 1 : 0),
-                                                 std::uint64_t{units.units()} * 4);
+    const OptionSet& options = config.ftl.options;
+    const std::uint32_t of_cache = (options[page_option::slc_blocks] != 0 ? 1 : 0) + (options[page_option::slc_dynamic_permille] != 0 ? 1 : 0);
+    return PageJournal::checkpoint_bytes_at_most(units, g.dies(), streams_of(config) + of_cache, std::uint64_t{units.units()} * 4);
 }
 
 std::expected<FtlPlan, std::string> plan_page_map(const SsdConfig& config, const Geometry& g) {
@@ -43,8 +44,15 @@ WriteMemory memory_of_page_map(const SsdConfig& config, const FtlPlan& plan, con
 
 constexpr std::array<std::string_view, 6> keys{"nand.subpages", "nand.one_shot",   "ftl.allocation",
                                                "ftl.victim",    "ftl.moving_ring", "ftl.gc_slice_us"};
-constexpr std::array<const Option*, 4> options{&page_option::checkpoint_blocks, &page_option::slc_blocks, &page_option::fold_after_us,
+constexpr std::array<const Option*, 7> options{&page_option::checkpoint_blocks, &page_option::slc_blocks,   &page_option::slc_dynamic_permille,
+                                               &page_option::fold_after_us,     &page_option::fold_at_rest, &page_option::fold_page_ns,
                                                &page_option::records_in_slc};
+
+using PageMap = PagedFtl<DramTable>;
+constexpr std::array counters{Counter{"slc_pages", "pages", "Pages of the host that went to the SLC cache.",
+                                      [](const Ftl& ftl) { return dynamic_cast<const PageMap&>(ftl).blocks().cached_pages(); }},
+                              Counter{"folded_pages", "pages", "Pages copied out of the SLC cache.",
+                                      [](const Ftl& ftl) { return dynamic_cast<const PageMap&>(ftl).blocks().folded_pages(); }}};
 
 } // namespace
 
@@ -53,6 +61,7 @@ const Scheme& page_map_scheme() {
                                    .idea = "ideal page map in DRAM; checkpoints and spare areas bring it back",
                                    .keys = keys,
                                    .options = options,
+                                   .counters = counters,
                                    .plan = plan_page_map,
                                    .make = make_page_map,
                                    .write_memory = memory_of_page_map,

@@ -72,8 +72,15 @@ void plan_spare(FtlPlan& plan, const PagePlanRequest& request, std::uint32_t str
 CacheRegion cache_region_of(const SsdConfig& config, const Geometry& g, std::uint32_t groups) {
     const std::uint32_t planes = groups * g.planes_per_die(), asked = config.ftl.options[page_option::slc_blocks];
     const Media media{config.nand};
-    return {(asked + planes - 1) / planes, CellType::slc, media.of(CellType::slc).pages / config.ftl.mapping_unit_pages,
-            std::chrono::microseconds{config.ftl.options[page_option::fold_after_us]}};
+    CacheRegion region{.blocks_a_plane = (asked + planes - 1) / planes,
+                       .units_a_block = media.of(CellType::slc).pages / config.ftl.mapping_unit_pages,
+                       .fold_after = std::chrono::microseconds{config.ftl.options[page_option::fold_after_us]},
+                       .folds_at_rest = config.ftl.options[page_option::fold_at_rest],
+                       .fold_page = Duration{config.ftl.options[page_option::fold_page_ns]}};
+    const std::uint64_t others = g.blocks_per_plane() - std::min(g.blocks_per_plane(), region.blocks_a_plane);
+    region.dynamic_blocks_a_group =
+        static_cast<std::uint32_t>(others * config.ftl.options[page_option::slc_dynamic_permille] / 1000) * g.planes_per_die();
+    return region;
 }
 
 std::expected<FtlPlan, std::string> plan_pages(const SsdConfig& config, const Geometry& g, const PagePlanRequest& request) {
@@ -84,16 +91,15 @@ std::expected<FtlPlan, std::string> plan_pages(const SsdConfig& config, const Ge
     plan.groups = f.groups == 0 ? g.dies() : f.groups;
     plan.logical_page_bytes = f.mapping_unit_pages * g.page_bytes();
     const CacheRegion cache = request.has_cache ? cache_region_of(config, g, plan.groups) : CacheRegion{};
-    const bool records_in_slc = f.options[page_option::records_in_slc];
-    if (const Media media{config.nand}; (cache.blocks_a_plane != 0 || records_in_slc) && (media.own() == CellType::slc || !media.has(CellType::slc)))
+    const bool has_cache = cache.blocks_a_plane + cache.dynamic_blocks_a_group != 0, records_in_slc = f.options[page_option::records_in_slc];
+    if (const Media media{config.nand}; (has_cache || records_in_slc) && (media.own() == CellType::slc || !media.has(CellType::slc)))
         return std::unexpected(
             fmt::format("{}: the chips have no mode SLC; set nand.slc_page_program_ns to its program time, on cells of several bits",
-                        records_in_slc ? page_option::records_in_slc.key : page_option::slc_blocks.key));
+                        records_in_slc ? page_option::records_in_slc.key : "ftl.slc_*"));
     if (cache.blocks_a_plane >= g.blocks_per_plane())
         return std::unexpected(fmt::format("ftl.slc_blocks leaves none of {} blocks a plane: set fewer", g.blocks_per_plane()));
-    if (cache.blocks_a_plane != 0 && f.wear_threshold != 0)
-        return std::unexpected(
-            "ftl.slc_blocks and ftl.wear_threshold: blocks of two modes wear apart, and nothing levels them; set one of the two to 0");
+    if (has_cache && f.wear_threshold != 0)
+        return std::unexpected("ftl.slc_* and ftl.wear_threshold: blocks of two modes wear apart, and nothing levels them; set one of the two to 0");
     const std::uint32_t blocks_a_group = g.planes_per_die() * (g.blocks_per_plane() - cache.blocks_a_plane);
     const std::uint32_t blocks = plan.groups * blocks_a_group;
     const std::uint32_t bad = factory_bad_blocks(config.nand, plan.groups * g.planes_per_die() * g.blocks_per_plane());

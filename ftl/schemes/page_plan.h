@@ -29,13 +29,33 @@ inline constexpr OptionOf<std::uint32_t> slc_blocks{{.key = "ftl.slc_blocks",
                                                              "host pauses. More: longer fast bursts (nand.slc_page_program_ns). 0: none.",
                                                      .max = 1u << 24,
                                                      .behind = "ftl.separation"}};
+inline constexpr OptionOf<std::uint32_t> slc_dynamic_permille{
+    {.key = "ftl.slc_dynamic_permille",
+     .help = "Permille of the other blocks that the SLC cache may borrow while the drive has room; they are folded when it is needed. More: longer "
+             "fast bursts, slower writes once the drive fills. 0: none.",
+     .max = 1000,
+     .behind = "ftl.slc_blocks"}};
+inline constexpr OptionOf<bool> fold_at_rest{
+    {.key = "ftl.fold_at_rest",
+     .help = "1: the SLC cache is folded when the host pauses. 0: at pauses only while it has no room; until then reads find their data in SLC.",
+     .phase = OptionPhase::mount,
+     .initial = 1,
+     .max = 1,
+     .behind = "ftl.fold_after_us"}};
+inline constexpr OptionOf<std::uint32_t> fold_page_ns{
+    {.key = "ftl.fold_page_ns",
+     .help = "The controller's work for a page that is folded, one after the other on each channel, in ns. More: slower writes once the drive fills. "
+             "0: as fast as the chips.",
+     .phase = OptionPhase::mount,
+     .max = 1'000'000'000,
+     .behind = "ftl.fold_at_rest"}};
 inline constexpr OptionOf<std::uint32_t> fold_after_us{
     {.key = "ftl.fold_after_us",
      .help = "Microseconds without a host write until the SLC cache is folded into the other blocks.",
      .phase = OptionPhase::mount,
      .initial = 50'000,
      .max = 1u << 30,
-     .behind = "ftl.slc_blocks"}};
+     .behind = "ftl.slc_dynamic_permille"}};
 inline constexpr OptionOf<bool> records_in_slc{{.key = "ftl.records_in_slc",
                                                 .help =
                                                     "The map's records and checkpoints lie in blocks of SLC mode (nand.slc_page_program_ns): with "

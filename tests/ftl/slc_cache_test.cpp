@@ -1,7 +1,9 @@
-/// ftl.slc_blocks: a region of blocks in SLC mode takes what the host writes and is folded into the others. Goal: where pages lie and when they move,
-/// by the programs themselves; then cuts and remounts against the reference model, with the invariants of regions (B7).
+/// ftl.slc_blocks, ftl.slc_dynamic_permille: blocks in SLC mode, of their own or borrowed, take what the host writes and are folded into the others.
+/// Goal: where pages lie and when they move, by the programs themselves; then cuts and remounts against the reference model, with the invariants of
+/// regions (B7).
 #include <map>
 
+#include "ftl/make_ftl.h"
 #include "ftl/schemes/page_plan.h"
 #include "tests/support/every_scheme.h"
 #include "tests/support/test_drive.h"
@@ -27,6 +29,15 @@ SsdConfig cached(std::uint32_t blocks_a_plane = 40) {
     c.ftl.options.set(page_option::slc_blocks, planes * slc_a_plane);
     return c;
 }
+
+/// No blocks of its own: six of ten blocks may be lent.
+SsdConfig dynamic(std::uint32_t blocks_a_plane = 40) {
+    SsdConfig c = cached(blocks_a_plane);
+    c.ftl.options.set(page_option::slc_blocks, 0);
+    c.ftl.options.set(page_option::slc_dynamic_permille, 600);
+    return c;
+}
+constexpr std::uint32_t dynamic_pages = planes * 24 * slc_pages; // of 40 blocks a plane
 
 class Programs final : public EventSink {
 public:
@@ -61,6 +72,13 @@ struct Rig : TestDrive<Programs> {
         log.all.clear();
         for (SimTime next = now; next <= until; next = std::max(next + Duration{1}, ssd.tick(next))) ssd.settle(next);
         now = until;
+    }
+    /// Blocks in SLC mode that hold pages.
+    [[nodiscard]] std::uint32_t slc_blocks() const {
+        std::uint32_t count = 0;
+        for (std::uint32_t b = 0; b < geometry.blocks(); ++b)
+            count += array.mode_of(BlockId{b}) == CellType::slc && ftl.status_of(BlockId{b}).valid_pages != 0 ? 1 : 0;
+        return count;
     }
     [[nodiscard]] std::uint64_t programs(Cause cause) const { return array.counters().programs[std::to_underlying(cause)]; }
     /// Of the last programs: how many went to blocks in SLC mode.
@@ -155,17 +173,85 @@ TEST_CASE("what is folded at rest leaves the free blocks that the host leaves", 
     CHECK(drive.ftl.check().empty());
 }
 
+TEST_CASE("a dynamic cache takes what it may borrow, then the host goes past it, then it is folded while the host writes", "[ftl][slc]") {
+    Rig drive{dynamic()};
+    const std::uint32_t pages = drive.ftl.logical_pages();
+    drive.write(0, dynamic_pages);
+    CHECK(drive.in_slc() == dynamic_pages);
+    for (const NandOpEvent& e : drive.log.all) CHECK(e.page < slc_pages);
+    drive.write(dynamic_pages, 200); // of 80 blocks 48 are lent
+    CHECK(drive.in_slc() == 0);
+    CHECK(drive.programs(Cause::fold) == 0);
+    drive.write(dynamic_pages + 200, pages - dynamic_pages - 200);
+    CHECK(drive.in_slc() == 0);
+    CHECK(drive.programs(Cause::fold) > dynamic_pages / 2);
+    CHECK(drive.programs(Cause::gc) == 0);
+    CHECK(drive.ftl.space().mapped_pages == pages);
+    CHECK(drive.ftl.check().empty());
+    const auto counted = own_counters(drive.ftl);
+    CHECK(counted["slc_pages"] == dynamic_pages);
+    CHECK(counted["folded_pages"] <= drive.programs(Cause::fold)); // at the end of each block
+    CHECK(counted["folded_pages"] + slc_pages > drive.programs(Cause::fold));
+}
+
+TEST_CASE("a full drive has nothing in the dynamic cache after a rest, and a trim gives the cache its room back", "[ftl][slc]") {
+    Rig drive{dynamic()};
+    const std::uint32_t pages = drive.ftl.logical_pages();
+    drive.write(0, pages);
+    drive.rest_for(std::chrono::seconds{20});
+    CHECK(drive.slc_blocks() == 0);
+    CHECK(drive.ftl.check().empty());
+    const auto trimmed = drive.ssd.trim(Sector{0}, pages, drive.now);
+    REQUIRE(trimmed);
+    drive.now = *trimmed;
+    const bool rests = GENERATE(true, false);
+    if (rests) drive.rest_for(std::chrono::seconds{20});
+    drive.write(0, dynamic_pages);
+    CHECK(drive.in_slc() >= dynamic_pages - planes * slc_pages);
+    CHECK(drive.ftl.check().empty());
+}
+
+TEST_CASE("a dynamic cache that keeps its data until their space is needed is folded at rest only when it has no room", "[ftl][slc]") {
+    SsdConfig config = dynamic();
+    config.ftl.options.set(page_option::fold_at_rest, false);
+    Rig drive{config};
+    drive.write(0, dynamic_pages / 2);
+    drive.rest_for(std::chrono::seconds{5});
+    CHECK(drive.programs(Cause::fold) == 0);
+    drive.write(dynamic_pages / 2, dynamic_pages / 2);
+    drive.rest_for(std::chrono::seconds{5});
+    CHECK(drive.programs(Cause::fold) > 0);
+    CHECK(drive.programs(Cause::fold) <= 2 * planes * slc_pages);
+    CHECK(drive.ftl.check().empty());
+}
+
+TEST_CASE("folding takes the controller's time for each page on a channel", "[ftl][slc]") {
+    constexpr std::uint32_t each_ns = 3'000'000; // more than reading and programming it
+    SsdConfig config = dynamic();
+    config.ftl.options.set(page_option::fold_page_ns, each_ns);
+    Rig drive{config};
+    drive.write(0, drive.ftl.logical_pages());
+    const auto folded = static_cast<std::int64_t>(drive.programs(Cause::fold));
+    REQUIRE(folded > 100);
+    CHECK(drive.now >= sim_start + folded * Duration{each_ns});
+    CHECK(drive.now < sim_start + (folded + 2000) * Duration{each_ns});
+}
+
 TEST_CASE("a cache under a full drive keeps every page through cuts and clean mounts", "[ftl][slc][crash]") {
     const bool one_shot = GENERATE(false, true);
     const std::string separation = GENERATE("none", "cause");
-    SsdConfig config = cached(16);
+    const std::uint32_t permille = GENERATE(0, 600);
+    const bool has_own_blocks = permille == 0 || GENERATE(false, true);
+    SsdConfig config = cached(permille == 0 ? 16 : 24);
+    if (!has_own_blocks) config.ftl.options.set(page_option::slc_blocks, 0);
     config.nand.options.one_shot = one_shot;
     config.ftl.separation = separation;
     config.ftl.options.set(page_option::fold_after_us, 0);
+    config.ftl.options.set(page_option::slc_dynamic_permille, permille);
     config = *test::shape_for("page_map", config);
     std::uint64_t folded = 0;
     for (std::uint64_t seed = 1; seed <= 12; ++seed) {
-        CAPTURE(one_shot, separation, seed);
+        CAPTURE(one_shot, separation, permille, has_own_blocks, seed);
         CutRig rig{config};
         Random random{seed};
         for (std::uint32_t unit = 0; unit < rig.units() && seed % 2 == 0; ++unit) rig.now = rig.write(unit, 1);
@@ -195,7 +281,11 @@ TEST_CASE("an SLC cache is refused where the chips, the scheme or the size do no
     CHECK(refusal(config).find("ftl.slc_blocks leaves none of 40 blocks") == 0);
     config = cached();
     config.ftl.wear_threshold = 10;
-    CHECK(refusal(config).find("ftl.slc_blocks and ftl.wear_threshold") == 0);
+    CHECK(refusal(config).find("ftl.slc_* and ftl.wear_threshold") == 0);
+    config = dynamic();
+    CHECK(plan_ftl(config, *Geometry::make(config.nand.geometry))->logical_pages == (80 - 16) * 24); // what is lent comes back
+    config.nand.modes = {};
+    CHECK(refusal(config).find("nand.slc_page_program_ns") != std::string::npos);
     config = cached();
     config.nand.modes = {};
     CHECK(refusal(config).find("nand.slc_page_program_ns") != std::string::npos);

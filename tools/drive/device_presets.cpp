@@ -8,6 +8,22 @@
 namespace flashlab {
 namespace {
 
+/// What a consumer drive adds to its flash. Blocks of the static part of the SLC cache, permille of the others for the dynamic part.
+struct Consumer {
+    std::string_view name;
+    std::uint32_t slc_blocks, dynamic_permille, reserved_permille;
+    std::uint32_t link_ps_per_byte;
+    std::int64_t firmware_ns;
+    std::uint32_t buffer_mib;
+};
+constexpr std::uint32_t pcie4 = 143, sata = 1818; // 7 GB/s, 550 MB/s
+constexpr Consumer consumers[] = {
+    {"samsung-980pro-1t", 224, 300, 76, pcie4, 11'500, 4},
+    {"samsung-870qvo-4t", 96, 66, 85, sata, 10'000, 4},
+    {"adata-atom50-1t", 0, 765, 90, pcie4, 5'000, 8},
+    {"lexar-nm800pro-2t", 0, 808, 90, pcie4, 18'000, 16},
+};
+
 /// What surrounds the flash of a paper; pram.bytes 0: mkfs chooses the size.
 void surround(DevicePreset& preset) {
     auto& config = preset.config;
@@ -39,6 +55,21 @@ void surround(DevicePreset& preset) {
         config.host_link.request_overhead = Duration{500};
         config.host_link.pipelined = true;
         config.host_link.firmware_latency = Duration{is_micron ? 8000 : 7000};
+    }
+    for (const Consumer& drive : consumers) {
+        if (preset.name != drive.name) continue;
+        config.ftl.scheme = "page_map";
+        config.ftl.reserved_permille = drive.reserved_permille;
+        config.ftl.options.set(page_option::checkpoint_blocks, 16'000);
+        config.ftl.options.set(page_option::slc_blocks, drive.slc_blocks);
+        config.ftl.options.set(page_option::slc_dynamic_permille, drive.dynamic_permille);
+        config.ftl.options.set(page_option::fold_page_ns, 64'000);
+        config.dram.write_buffer_bytes = std::uint64_t{drive.buffer_mib} << 20;
+        config.dram.destage = "ahead";
+        config.host_link.ps_per_byte = drive.link_ps_per_byte;
+        config.host_link.request_overhead = Duration{500};
+        config.host_link.pipelined = true;
+        config.host_link.firmware_latency = Duration{drive.firmware_ns};
     }
     if (preset.name == "slc-64g") config.ftl.reserved_permille = 30;
 }

@@ -161,6 +161,35 @@ constexpr std::array sold_today{
     NumberSource{"host_link.ps_per_byte host_link.request_overhead_ns host_link.pipelined", "PCIe 4.0 x4, 7 GB/s"},
     NumberSource{"host_link.firmware_latency_ns", "fitted to the median write at the lowest rate of Haas et al."},
 };
+constexpr std::array with_slc_cache{
+    NumberSource{
+        "nand.channels nand.chips_per_channel nand.dies_per_chip nand.planes_per_die",
+        "teardowns: channels of the controller, dies of 512 Gbit (Samsung's of two planes, Micron's of four); 870 QVO: the drive of 4 TB writes as "
+        "fast as that of 2 TB, so as many dies work at a time"},
+    NumberSource{"nand.blocks_per_plane nand.pages_per_block",
+                 "ours: about as many blocks a plane as such dies have; space is scaled by their pages, rates are not (docs/fidelity.md)"},
+    NumberSource{"nand.page_bytes nand.subpages nand.spare_bytes", "pages of 16 KiB, mapped by 4 KiB, as such drives have them"},
+    NumberSource{"nand.one_shot", "TLC and QLC of several planes program a word line at once"},
+    NumberSource{"nand.page_program_ns",
+                 "fitted to the second phase of techpowerup.com's fill: all dies busy with word lines. ISSCC papers: 82 MB/s a die "
+                 "(Samsung's 128-layer TLC, 2019), 12 MB/s (QLC, 2018)"},
+    NumberSource{"nand.slc_page_program_ns", "the makers' data sheets: sequential write into the cache, all dies busy"},
+    NumberSource{"nand.slc_page_read_ns nand.slc_endurance_cycles nand.slc_block_erase_ns", "ours: orders of magnitude of cells with one bit"},
+    NumberSource{"nand.page_read_ns nand.endurance_cycles", "order of magnitude of published parts"},
+    NumberSource{"nand.block_erase_ns", "ours: 10 ms for a block of some 2300 pages, in proportion"},
+    NumberSource{bus_keys, modern_bus},
+    NumberSource{"ftl.slc_blocks", "Samsung: Intelligent TurboWrite has 6 GB of its own; others: none known"},
+    NumberSource{"ftl.slc_dynamic_permille", "fitted to the size of the cache in techpowerup.com's fill; Samsung's data sheets say 108 and 72 GB"},
+    NumberSource{"ftl.checkpoint_blocks", "ours: so seldom that checkpoints, which such drives write into SLC, take no time of a few dies"},
+    NumberSource{"ftl.fold_page_ns",
+                 "fitted to the third phase of the Atom 50, 64 MB/s a channel, and taken for all four; Lexar's was predicted by it"},
+    NumberSource{"ftl.reserved_permille", "raw capacity in binary units, sold in decimal ones"},
+    NumberSource{"ftl.scheme", "ours: page_map, a map of 4 KiB pages in DRAM, also where the drive has none of its own"},
+    NumberSource{"dram.write_buffer_bytes dram.destage*", "ours: a buffer that keeps each die busy with one word line"},
+    NumberSource{"host_link.ps_per_byte host_link.request_overhead_ns host_link.pipelined",
+                 "PCIe 4.0 x4, 7 GB/s; SATA, 6 Gbit/s less coding and frames"},
+    NumberSource{"host_link.firmware_latency_ns", "fitted to the first phase of techpowerup.com's fill, with requests of 128 KiB one at a time"},
+};
 constexpr std::array tiny{
     NumberSource{"nand.*", "ours: so small that every path is reached soon, with the times of an SLC part"},
 };
@@ -182,6 +211,10 @@ constexpr std::array all{
     Rows{"tiny", tiny},
     Rows{"micron-7450-max", sold_today},
     Rows{"solidigm-p5520", sold_today},
+    Rows{"samsung-980pro-1t", with_slc_cache},
+    Rows{"samsung-870qvo-4t", with_slc_cache},
+    Rows{"adata-atom50-1t", with_slc_cache},
+    Rows{"lexar-nm800pro-2t", with_slc_cache},
 };
 
 } // namespace

@@ -16,7 +16,29 @@ using enum ClaimKind;
 inline constexpr std::string_view of_log = "Haas et al. 2025";
 inline constexpr double waf_within = 0.05, rate_within = 0.10, latency_within = 0.20;
 
+/// A sequential fill of an erased drive: x is the GB that are written, of the size, the drive's.
+inline constexpr std::string_view of_fill = "techpowerup.com, reviews";
+inline constexpr double size_within = 0.10, speed_within = 0.15;
+
 inline constexpr std::array rows{
+    QuotedValue{"dev-samsung-980pro", "SLC cache, GB", 1000, 113, of_fill, fitted, true, size_within},
+    QuotedValue{"dev-samsung-980pro", "speed, GB/s", 56, 4, of_fill, fitted, true, speed_within},
+    QuotedValue{"dev-samsung-980pro", "speed, GB/s", 500, 1.5, of_fill, fitted, true, speed_within},
+    QuotedValue{"dev-samsung-980pro", "mean speed, GB/s", 1000, 1.9, of_fill, result, true, speed_within},
+    QuotedValue{"dev-samsung-870qvo", "SLC cache, GB", 4000, 78, of_fill, fitted, true, size_within},
+    QuotedValue{"dev-samsung-870qvo", "speed, GB/s", 39, 0.53, of_fill, result, true, speed_within},
+    QuotedValue{"dev-samsung-870qvo", "speed, GB/s", 2000, 0.16, of_fill, fitted, true, speed_within},
+    QuotedValue{"dev-adata-atom50", "SLC cache, GB", 1000, 280, of_fill, fitted, true, size_within},
+    QuotedValue{"dev-adata-atom50", "speed, GB/s", 140, 4.5, of_fill, fitted, true, speed_within},
+    QuotedValue{"dev-adata-atom50", "speed, GB/s", 390, 2, of_fill, fitted, true, speed_within},
+    QuotedValue{"dev-adata-atom50", "before it folds, GB", 1000, 500, of_fill, result, true, size_within},
+    QuotedValue{"dev-adata-atom50", "speed, GB/s", 750, 0.5, of_fill, fitted, true, speed_within},
+    QuotedValue{"dev-adata-atom50", "mean speed, GB/s", 1000, 0.8, of_fill, result, true, speed_within},
+    QuotedValue{"dev-lexar-nm800pro", "SLC cache, GB", 2000, 592, of_fill, fitted, true, size_within},
+    QuotedValue{"dev-lexar-nm800pro", "speed, GB/s", 296, 3.5, of_fill, fitted, true, speed_within},
+    QuotedValue{"dev-lexar-nm800pro", "speed, GB/s", 780, 2.2, of_fill, fitted, true, speed_within},
+    QuotedValue{"dev-lexar-nm800pro", "speed, GB/s", 1500, 1, of_fill, result, true, speed_within},
+    QuotedValue{"dev-lexar-nm800pro", "mean speed, GB/s", 2000, 1.514, of_fill, result, true, speed_within},
     QuotedValue{"dev-micron-7450", "random writes, WAF", 50, 1.1, of_log, result, true, waf_within},
     QuotedValue{"dev-micron-7450", "random writes, thousand a second", 50, 314, of_log, result, true, rate_within},
     QuotedValue{"dev-micron-7450", "random writes, WAF", 70, 1.28, of_log, result, true, waf_within},

@@ -16,6 +16,7 @@ constexpr std::string_view partitioning = "Shim et al., An adaptive partitioning
 
 constexpr std::string_view coftl = "Chang et al., An efficient FTL design for multi-chipped solid-state drives, 2010";
 
+constexpr std::string_view filled = "techpowerup.com, reviews of consumer drives: one sequential fill, plots read by eye";
 constexpr std::string_view sold = "Haas et al., SSD-iq: uncovering the hidden side of SSD performance, 2025";
 
 constexpr std::string_view beyond = "Beyond the papers";
@@ -49,6 +50,10 @@ constexpr std::array all{
                true},
     Experiment{"dev-solidigm-p5520", sold, "Solidigm D7-P5520, 1.92 TB: write amplification, writes a second, latencies over load",
                run_dev_solidigm_p5520, true},
+    Experiment{"dev-samsung-980pro", filled, "Samsung 980 Pro, 1 TB: speed of a sequential fill over GB written", run_dev_samsung_980pro, true},
+    Experiment{"dev-samsung-870qvo", filled, "Samsung 870 QVO, 4 TB: speed of a sequential fill over GB written", run_dev_samsung_870qvo, true},
+    Experiment{"dev-adata-atom50", filled, "ADATA Atom 50, 1 TB: speed of a sequential fill over GB written", run_dev_adata_atom50, true},
+    Experiment{"dev-lexar-nm800pro", filled, "Lexar NM800 Pro, 2 TB: speed of a sequential fill over GB written", run_dev_lexar_nm800pro, true},
     Experiment{"beyond-ftls", beyond, "All translation layers on one device of today: loads by bits a cell", run_beyond_ftls, true},
     Experiment{"beyond-recovery", beyond, "Time of a start after the process was killed, by capacity", run_beyond_recovery, true},
     Experiment{"beyond-coftl-parts", beyond, "COFTL against BL with the same DRAM over the channels, each part of its gain taken away",

@@ -75,6 +75,11 @@ namespace flashlab {
 // Drives that can be bought: their loads, and what was measured on them (drive_values.h).
 [[nodiscard]] ExperimentRun::Result run_dev_micron_7450(const RunContext& context);
 [[nodiscard]] ExperimentRun::Result run_dev_solidigm_p5520(const RunContext& context);
+/// The same of drives with an SLC cache: one sequential fill.
+[[nodiscard]] ExperimentRun::Result run_dev_samsung_980pro(const RunContext& context);
+[[nodiscard]] ExperimentRun::Result run_dev_samsung_870qvo(const RunContext& context);
+[[nodiscard]] ExperimentRun::Result run_dev_adata_atom50(const RunContext& context);
+[[nodiscard]] ExperimentRun::Result run_dev_lexar_nm800pro(const RunContext& context);
 
 /// Variations of the model's overheads: what a cost does to a claim when it is charged in another way. They explain why the DUMBO driver's cost is
 /// charged as it is, and why a claim of the hybrid paper fails.
