@@ -80,7 +80,7 @@ private:
         std::uint32_t copied = 0;                           ///< out of this victim
         std::uint32_t victims = 1;                          ///< that were begun together
         std::uint32_t made = 0;                             ///< copies out of all of them
-        std::bitset<PageBlocksConfig::most_frontiers> into; ///< frontiers that its copies went to
+        std::bitset<PageBlocksConfig::most_frontiers> into{}; ///< frontiers that its copies went to
         std::uint32_t ahead = 0;                            ///< copies beyond what the host's pages were due: of a word line begun
         EventId id = no_event;
         Cause cause = Cause::gc;
