@@ -23,8 +23,8 @@ sed -i '$d' CHANGELOG.md
 mkdir docs docs/campaign
 yes line | head -n 7000 > docs/campaign/report.md
 sh "$here/sizes.sh" . > out
-yes line | head -n 6746 > docs/page.md
+yes line | head -n 6750 > docs/page.md
 sh "$here/sizes.sh" . > out
 echo line >> docs/page.md
-red "more than 6806 lines"
+red "more than 6810 lines"
 echo ok
