@@ -120,7 +120,7 @@ FsResult<Timed<std::size_t>> DiskFile::put(const FsCall& call, std::uint64_t off
     }
     const std::uint64_t page_bytes = std::max<std::uint64_t>(4096, device_.identify().atomic_unit_bytes);
     if (options_.use != nullptr) options_.use->data_written(ino, FilePage{offset / page_bytes}, Sector{first}, sectors);
-    if (durability == WriteDurability::volatile_ok) is_unflushed_ = true;
+    if (durability == WriteDurability::volatile_ok) note_unflushed(first, end);
     const auto done = device_.write(Sector{first}, sectors, whole, durability, start);
     if (!done) return std::unexpected(errno_of(done.error()));
     Attributes& file = known(ino, call.wall);
@@ -128,11 +128,22 @@ FsResult<Timed<std::size_t>> DiskFile::put(const FsCall& call, std::uint64_t off
     return Timed<std::size_t>{from.size(), *done};
 }
 
+void DiskFile::note_unflushed(std::uint64_t first_sector, std::uint64_t end_sector) {
+    unflushed_from_ = std::min(unflushed_from_, first_sector * sector_bytes);
+    unflushed_to_ = std::max(unflushed_to_, end_sector * sector_bytes);
+}
+
+std::vector<UnsyncedRange> DiskFile::unsynced() const {
+    if (unflushed_to_ == 0) return {};
+    return {{.ino = ino, .offset = unflushed_from_, .bytes = unflushed_to_ - unflushed_from_}};
+}
+
 FsResult<SimTime> DiskFile::flush(SimTime now) {
-    if (!is_unflushed_ || options_.read_only) return now;
+    if (unflushed_to_ == 0 || options_.read_only) return now;
     const auto done = device_.flush(now);
     if (!done) return std::unexpected(errno_of(done.error()));
-    is_unflushed_ = false;
+    unflushed_from_ = UINT64_MAX;
+    unflushed_to_ = 0;
     return *done;
 }
 
@@ -173,7 +184,7 @@ FsResult<SimTime> DiskFile::trim(const FsCall& call, std::uint64_t offset, std::
     if (const std::uint64_t tail = last * sector_bytes; tail < end)
         if (const auto written = write_zeros(tail, end); !written) return std::unexpected(written.error());
     if (first == last) return done;
-    is_unflushed_ = true;
+    note_unflushed(first, last);
     const auto trimmed = device_.trim(Sector{first}, last - first, call.now);
     if (!trimmed) return std::unexpected(errno_of(trimmed.error()));
     return std::max(done, *trimmed);

@@ -72,7 +72,8 @@ public:
     FsResult<SimTime> set_label(const FsCall&, std::string_view) override { return refused(EOPNOTSUPP); }
     FsResult<Timed<std::uint64_t>> trim_free(const FsCall&, std::uint64_t, std::uint64_t, std::uint64_t) override { return refused(EOPNOTSUPP); }
     SimTime tick(SimTime now) override { return device_.tick(now); }
-    std::vector<UnsyncedRange> unsynced() const override { return {}; }
+    /// One range around all that no flush has reached.
+    std::vector<UnsyncedRange> unsynced() const override;
     FsResult<SimTime> shut_down(SimTime now) override { return flush(now); }
     std::vector<FsckProblem> check() override { return {}; }
     DataCheck check_data(const std::function<bool(std::uint64_t)>& go_on, SimTime now) override;
@@ -84,6 +85,7 @@ private:
     [[nodiscard]] FsResult<Timed<std::size_t>> put(const FsCall&, std::uint64_t offset, std::span<const std::byte> from, WriteDurability durability);
     [[nodiscard]] FsResult<SimTime> trim(const FsCall&, std::uint64_t offset, std::uint64_t end);
     [[nodiscard]] FsResult<SimTime> flush(SimTime now);
+    void note_unflushed(std::uint64_t first_sector, std::uint64_t end_sector);
     [[nodiscard]] FsResult<SimTime> read_sectors(std::uint64_t first, std::span<std::byte> to, SimTime now);
     /// The file's, or the directory's, with the time of the first look as birth.
     [[nodiscard]] Attributes& known(Ino of, const FileTime& wall);
@@ -92,8 +94,8 @@ private:
     FsOptions options_;
     std::uint64_t size_;
     Attributes directory_, disk_;
-    bool is_unflushed_ = false;    ///< something was written or trimmed since the last flush
-    std::vector<std::byte> edges_; ///< whole sectors around a request that covers some in part
+    std::uint64_t unflushed_from_ = UINT64_MAX, unflushed_to_ = 0; ///< all that was written or trimmed since the last flush lies between
+    std::vector<std::byte> edges_;                                 ///< whole sectors around a request that covers some in part
 };
 
 } // namespace flashlab

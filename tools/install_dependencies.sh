@@ -39,8 +39,8 @@ has_candidate() { apt-cache policy "$1" 2>/dev/null | grep -q 'Candidate: [^(]';
 
 install_missing() {
     build="g++ cmake ninja-build pkg-config libfmt-dev libfuse3-dev fuse3 libsqlite3-dev libcli11-dev
-           libtomlplusplus-dev nlohmann-json3-dev libxxhash-dev zlib1g-dev libzstd-dev liblzma-dev libexpat1-dev libncurses-dev"
-    tests="catch2 librapidcheck-dev fio git sqlite3 tar procps e2fsprogs"
+           libtomlplusplus-dev nlohmann-json3-dev libxxhash-dev zlib1g-dev libzstd-dev liblzma-dev libexpat1-dev libncurses-dev nbdkit-plugin-dev"
+    tests="catch2 librapidcheck-dev fio git sqlite3 tar procps e2fsprogs nbdkit libnbd-bin python3-libnbd"
     missing=""
     for package in $build $tests; do
         installed "$package" || missing="$missing $package"

@@ -106,7 +106,12 @@ TEST_CASE("a raw drive ends where it ends: short reads, short writes, then no sp
 TEST_CASE("fsync is a flush, and without it a cut may take what was written", "[fs][disk]") {
     Disk disk;
     REQUIRE(disk.write(0, bytes_of(4096, 1)));
+    REQUIRE(disk.file.unsynced().size() == 1);
+    CHECK(disk.file.unsynced().front().bytes == 4096);
     disk.sync();
+    CHECK(disk.device.flushes == 1);
+    CHECK(disk.file.unsynced().empty());
+    disk.sync(); // the kernel's after each synced write
     CHECK(disk.device.flushes == 1);
     for (std::uint64_t at = 0; at < disk_bytes; at += 4096) REQUIRE(disk.write(at, bytes_of(4096, 2)));
     disk.device.cut(1);

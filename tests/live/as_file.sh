@@ -71,6 +71,10 @@ calls_are_the_drives() {
     (($(requests "r.fua = 1") == fua + 3)) || die "O_DSYNC is not FUA"
     fallocate --punch-hole --offset 0 --length 1M "$disk"
     (($(requests "n.name = 'trim'") == trims + 1)) || die "a hole is not one trim"
+    dd if=/dev/zero of="$disk" bs=64k count=2 seek=3 conv=notrunc status=none
+    "$FLASHLAB" ctl "$mnt" unsynced | grep -q '196608+131072' || die "what no flush has reached is not told"
+    "$FLASHLAB" ctl "$mnt" flush
+    "$FLASHLAB" ctl "$mnt" unsynced | grep -q '^nothing' || die "a flush left something"
     "$FLASHLAB" ctl "$mnt" fault add eio op=fsync nth=1 > /dev/null
     refused "Input/output error" dd if=/dev/zero of="$disk" bs=4k count=1 conv=notrunc,fdatasync
     "$FLASHLAB" smart "$mnt" > /dev/null || die "smart"

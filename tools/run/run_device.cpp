@@ -76,6 +76,8 @@ std::expected<std::string, RunDevice::Error> RunDevice::place_log(const DeviceCh
 std::expected<void, RunDevice::Error> RunDevice::make(const DeviceChoice& choice, const RunDeviceOptions& options) {
     const auto plan = plan_virtual_device(choice, options.default_bytes);
     if (!plan) return std::unexpected(Error{plan.error(), exit_usage});
+    if (options.with_file_system && plan->config.is_raw())
+        return std::unexpected(Error{"fs.metadata = none: a load on a file wants a file system; leave it out, or load the device", exit_usage});
     auto log = SqliteEventLog::open({.path = choice.events_file.value_or(""),
                                      .level = level_,
                                      .keep_bytes = whole_log,
