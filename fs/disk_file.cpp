@@ -25,8 +25,14 @@ constexpr std::uint64_t behind(std::uint64_t end) { return (end + sector_bytes -
 DiskFile::DiskFile(BlockDevice& device, const FsOptions& options) : device_{device}, options_{options} {
     const DeviceIdentity identity = device_.identify();
     size_ = identity.sectors * sector_bytes;
-    directory_ = {.ino = root_ino, .mode = S_IFDIR | 0755, .links = 2};
-    disk_ = {.ino = ino, .mode = S_IFREG | 0600, .links = 1, .size = size_, .blocks_512 = identity.sectors};
+    directory_.ino = root_ino;
+    directory_.mode = S_IFDIR | 0755;
+    directory_.links = 2;
+    disk_.ino = ino;
+    disk_.mode = S_IFREG | 0600;
+    disk_.links = 1;
+    disk_.size = size_;
+    disk_.blocks_512 = identity.sectors;
 }
 
 Attributes& DiskFile::known(Ino of, const FileTime& wall) {
