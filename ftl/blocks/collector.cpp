@@ -18,18 +18,16 @@ std::optional<BlockId> Collector::choose_victim(GroupId group, std::uint32_t fir
     std::optional<BlockId> on_shortest;
     std::uint32_t fewest = ~0u;
     std::uint32_t most = 0;
+    const std::uint32_t end = config_.main_kinds();
     for (std::uint32_t p = 0; p < g.planes_per_die(); ++p) {
         const PlaneId plane = g.plane_at(ledger_.die_of(group), p);
         const std::uint32_t free = ledger_.free().count(plane);
         most = std::max(most, free);
         std::optional<Victim> here;
-        for (std::uint32_t kind = first_kind; kind < config_.own_kinds(); ++kind) {
+        for (std::uint32_t kind = first_kind; kind < end; ++kind) {
             const auto victim = policy_->choose(ledger_.full(kind), plane);
             if (victim && (!here || victim->score < here->score)) here = victim;
         }
-        if (config_.has_dynamic_cache() && first_kind == 0)
-            if (const auto lent = policy_->choose(ledger_.full(config_.kinds() - 1), plane); lent && (!here || lent->score < here->score))
-                here = lent;
         if (!here) continue;
         if (!best || here->score < best->score) best = here;
         if (free < fewest) {
@@ -121,7 +119,7 @@ FtlResult<Collector::JobEnd> Collector::copy_unit(Job& job, UnitId from, SimTime
     const BlockId victim = *job.victim;
     const GroupId group = ledger_.group_of(victim);
     const FrontierId wished = frontier_for_copy(victim, from);
-    if (!folder_free_.empty() && job.cause == Cause::fold) now = fold_from(victim, 1, now);
+    if (job.cause == Cause::fold && !folder_free_.empty()) now = fold_from(victim, 1, now);
     for (;;) {
         const auto frontier = room_for_copy(group, wished, now, keep_free);
         if (!frontier) return std::unexpected(frontier.error());

@@ -77,7 +77,7 @@ FtlResult<Collector::JobEnd> Collector::copy_line(Job& job, UnitId first, SimTim
         OpenSuperblock& set = frontiers_.open(group, **frontier);
         take_line(job, first, wished, rows_.most_at_once());
         line_.resize(rows_.placeable(set, static_cast<std::uint32_t>(line_.size())), {UnitId{0}, {}, nullptr});
-        if (!folder_free_.empty() && job.cause == Cause::fold) now = fold_from(victim, line_.size(), now);
+        if (job.cause == Cause::fold && !folder_free_.empty()) now = fold_from(victim, line_.size(), now);
         const auto read = read_line({std::max(now, set.ready), {job.cause, job.id}});
         const auto placed = read ? place_line(job, set, config_.stream_of(wished), *read) : std::unexpected(read.error());
         if (placed) {

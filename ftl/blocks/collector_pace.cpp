@@ -128,12 +128,13 @@ SimTime Collector::fold_idle(GroupId group, SimTime now) {
     Job& job = jobs_[group.value()].fold;
     if (const FrontierId part = config_.dynamic_frontier(); config_.has_dynamic_cache() && !frontiers_.open(group, part).has_room())
         frontiers_.retire_open(group, part);
-    const auto victim = job.victim ? job.victim : oldest_to_fold(group);
+    const auto empty = config_.has_dynamic_cache() && !job.victim ? empty_block(group) : std::nullopt; // could be lent
+    const auto victim = job.victim ? job.victim : empty ? empty : oldest_to_fold(group);
     const std::uint32_t keep = frontiers_.writes_keep_free(host_frontier);
-    if (!victim || (!frontiers_.open(group, host_frontier).has_room() && ledger_.free_in(group) <= keep)) return sim_never;
+    if (!victim || (!empty && !frontiers_.open(group, host_frontier).has_room() && ledger_.free_in(group) <= keep)) return sim_never;
     const SimTime from = std::max(written_at_ + config_.cache.fold_after, job.victim ? job.next_slice : sim_start);
-    if (now < from) return from;
-    if (!job.victim) start(job, *victim, false, now, Cause::fold);
+    if (now < from && !empty) return from;
+    if (!job.victim) start(job, *victim, false, now, ledger_.kind_of(*victim) == 0 ? Cause::gc : Cause::fold);
     const SimTime later = now + std::chrono::microseconds{config_.gc_slice_us};
     const auto end = run(job, now, {.until = later}, keep);
     if (has_failed() && !retire_failed(now)) return sim_never;
@@ -145,7 +146,8 @@ SimTime Collector::fold_idle(GroupId group, SimTime now) {
 std::optional<BlockId> Collector::oldest_to_fold(GroupId group) const {
     std::optional<BlockId> oldest;
     std::uint64_t filled_at = 0;
-    for (FrontierId part{config_.own_kinds()}; part.value() < config_.kinds(); part = FrontierId{part.value() + 1}) {
+    for (std::uint32_t kind = config_.kinds(); kind-- > config_.own_kinds();) {
+        const FrontierId part{kind};
         if (!config_.cache.folds_at_rest && has_room_in(group, part)) continue;
         const FullBlocks& full = ledger_.full(part.value());
         for (std::uint32_t p = 0; p < array_.geometry().planes_per_die(); ++p) {
@@ -174,7 +176,7 @@ std::optional<BlockId> Collector::cheapest_to_fold(GroupId group, FrontierId par
 }
 
 std::optional<BlockId> Collector::empty_block(GroupId group) const {
-    for (const std::uint32_t kind : {0u, config_.kinds() - 1})
+    for (const std::uint32_t kind : {0u, config_.dynamic_frontier().value()})
         for (std::uint32_t p = 0; p < array_.geometry().planes_per_die(); ++p)
             if (const auto one = ledger_.full(kind).fewest_valid(array_.geometry().plane_at(ledger_.die_of(group), p));
                 one && ledger_.full(kind).valid_of(*one) == 0)
@@ -208,9 +210,8 @@ SimTime Collector::idle_group(GroupId group, std::uint32_t enough, SimTime now) 
     const auto slice = std::chrono::microseconds{config_.gc_slice_us};
     Job& job = jobs_[group.value()].job;
     if (!job.victim) {
-        const bool has_enough = ledger_.free_in(group) > enough;
-        if (has_enough && !config_.has_dynamic_cache()) return close_at;
-        const auto victim = has_enough ? empty_block(group) : choose_victim(group, 0);
+        if (ledger_.free_in(group) > enough) return close_at;
+        const auto victim = choose_victim(group, 0);
         // In the background only what frees a quarter of a block is worth its wear.
         if (!victim || ledger_.valid().count(*victim) * 4 > ledger_.units().units_per_block() * 3) return close_at;
         constexpr auto has_stopped = std::chrono::seconds{1};

@@ -108,7 +108,8 @@ FtlResult<PageBlocks::Room> PageBlocks::room(GroupId group, FrontierId frontier,
 /// The static part first.
 FtlResult<PlacedRow> PageBlocks::write_to_cache(const RowWrite& asked, const Io& io) {
     collector_.note_written(io.when);
-    for (FrontierId part{config_.own_kinds()}; part.value() < config_.kinds(); part = FrontierId{part.value() + 1}) {
+    for (std::uint32_t kind = config_.kinds(); kind-- > config_.own_kinds();) {
+        const FrontierId part{kind};
         bool have_all = true;
         const auto has_room = [&](GroupId group) {
             const bool has = collector_.has_room_in(group, part) || collector_.can_fold_cheaply(group, part);

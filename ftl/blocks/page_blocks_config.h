@@ -54,18 +54,21 @@ struct PageBlocksConfig {
 
     [[nodiscard]] bool has_static_cache() const { return cache.blocks_a_plane != 0; }
     [[nodiscard]] bool has_dynamic_cache() const { return cache.dynamic_blocks_a_group != 0; }
-    [[nodiscard]] bool has_cache() const { return has_static_cache() || has_dynamic_cache(); }
+    [[nodiscard]] bool has_cache() const { return cache.units_a_block != 0; }
     void set_cache(const CacheRegion& region) {
+        if (region.blocks_a_plane + region.dynamic_blocks_a_group == 0) return;
         cache = region;
-        if (has_static_cache()) frontiers.push_back({.writes_keep_free = 0}); // it takes no blocks that others need
         if (has_dynamic_cache()) frontiers.emplace_back();
+        if (has_static_cache()) frontiers.push_back({.writes_keep_free = 0}); // it takes no blocks that others need
     }
     /// Frontiers are numbered: the first stream of data, the scheme's other kinds, the cache's parts, the further streams of data.
     [[nodiscard]] std::uint32_t kinds() const { return static_cast<std::uint32_t>(frontiers.size()); }
     [[nodiscard]] std::uint32_t own_kinds() const { return kinds() - (has_static_cache() ? 1 : 0) - (has_dynamic_cache() ? 1 : 0); }
+    /// Kinds whose blocks are of the main region: the scheme's own, and what is lent.
+    [[nodiscard]] std::uint32_t main_kinds() const { return kinds() - (has_static_cache() ? 1 : 0); }
+    [[nodiscard]] FrontierId dynamic_frontier() const { return FrontierId{own_kinds()}; }
     /// Of the static part.
-    [[nodiscard]] FrontierId cache_frontier() const { return FrontierId{own_kinds()}; }
-    [[nodiscard]] FrontierId dynamic_frontier() const { return FrontierId{kinds() - 1}; }
+    [[nodiscard]] FrontierId cache_frontier() const { return FrontierId{kinds() - 1}; }
     [[nodiscard]] bool is_of_cache(FrontierId frontier) const { return has_cache() && frontier.value() >= own_kinds() && frontier.value() < kinds(); }
     [[nodiscard]] bool is_dynamic(FrontierId frontier) const { return has_dynamic_cache() && frontier == dynamic_frontier(); }
     /// Where copies out of blocks of that kind go.
