@@ -15,11 +15,11 @@ using flashlab::test::TestDrive;
 
 namespace {
 
-constexpr std::uint32_t planes = 4, units_a_line = planes * 3;
-constexpr Duration slc_program{20'000};
+constexpr std::uint32_t planes_a_line = 4, units_a_line = planes_a_line * 3;
+constexpr Duration record_program{20'000};
 
-SsdConfig with_lines(const std::string& scheme, std::uint32_t pages_a_block = 24) {
-    SsdConfig c = test::one_die(planes, 40, pages_a_block, 512, 32);
+SsdConfig line_config(const std::string& scheme, std::uint32_t pages_a_block = 24) {
+    SsdConfig c = test::one_die(planes_a_line, 40, pages_a_block, 512, 32);
     c.nand.geometry.cell = CellType::tlc;
     c.nand.timing = test::round_timing;
     c.nand.options.one_shot = true;
@@ -33,9 +33,9 @@ SsdConfig with_lines(const std::string& scheme, std::uint32_t pages_a_block = 24
 }
 
 /// What collections do, by the time at which it begins.
-class Copies final : public EventSink {
+class LineCopies final : public EventSink {
 public:
-    Copies() : EventSink{EventLevel::all} {}
+    LineCopies() : EventSink{EventLevel::all} {}
     using EventSink::on;
     void on(const NandOpEvent& e) override {
         if (e.origin.cause == Cause::map && e.op == NandOp::program) records.push_back(e);
@@ -55,8 +55,8 @@ private:
     std::size_t lines_begun = 0;
 };
 
-struct Rig : TestDrive<Copies> {
-    explicit Rig(const SsdConfig& made) : TestDrive{made} { recover(); }
+struct LineDrive : TestDrive<LineCopies> {
+    explicit LineDrive(const SsdConfig& made) : TestDrive{made} { recover(); }
     /// Each page once, then so many at random; the drive works in the background as it likes.
     void overwrite(std::uint32_t times, std::uint64_t seed) {
         Random random{seed};
@@ -76,18 +76,18 @@ struct Rig : TestDrive<Copies> {
     Duration gap{0}; ///< between two writes
 };
 
-double share(const auto& all, auto which) { return static_cast<double>(std::ranges::count_if(all, which)) / static_cast<double>(all.size()); }
+double share_of(const auto& all, auto which) { return static_cast<double>(std::ranges::count_if(all, which)) / static_cast<double>(all.size()); }
 
 } // namespace
 
 TEST_CASE("victims of several planes are emptied beside each other, so that copies fill their lines", "[ftl][one-shot][collect]") {
     const std::string scheme = GENERATE("page_map", "dftl", "hftl");
     CAPTURE(scheme);
-    Rig drive{with_lines(scheme)};
+    LineDrive drive{line_config(scheme)};
     drive.overwrite(4, 7);
     REQUIRE(drive.log.programs.size() > 200);
-    const double whole = share(drive.log.programs, [](const auto& line) { return line.second == units_a_line; });
-    const double wide = share(drive.log.planes_of_line, [](const auto& one) { return one.size() >= 3; });
+    const double whole = share_of(drive.log.programs, [](const auto& line) { return line.second == units_a_line; });
+    const double wide = share_of(drive.log.planes_of_line, [](const auto& one) { return one.size() >= 3; });
     CAPTURE(whole, wide);
     // Without it 0.1 to 0.3 of the lines are whole, none is wide. Pages of dftl's maps come between.
     CHECK(whole > (scheme == "dftl" ? 0.3 : 0.55));
@@ -100,7 +100,7 @@ TEST_CASE("a drive that has time between its writes copies about as much as a bu
     CAPTURE(scheme);
     std::array<std::uint64_t, 2> copies{};
     for (const bool rests : {false, true}) {
-        Rig drive{with_lines(scheme, 192)};
+        LineDrive drive{line_config(scheme, 192)};
         drive.overwrite(3, 9);
         const auto copied = [&] { return drive.array.counters().programs[std::to_underlying(Cause::gc)]; };
         const std::uint64_t before = copied();
@@ -115,13 +115,13 @@ TEST_CASE("a drive that has time between its writes copies about as much as a bu
 TEST_CASE("with ftl.records_in_slc the map's records take the time of an SLC page", "[ftl][one-shot][collect]") {
     const bool in_slc = GENERATE(false, true);
     CAPTURE(in_slc);
-    SsdConfig config = with_lines("page_map");
-    config.nand.modes[std::to_underlying(CellType::slc)].page_program = slc_program;
+    SsdConfig config = line_config("page_map");
+    config.nand.modes[std::to_underlying(CellType::slc)].page_program = record_program;
     config.ftl.options.set(page_option::records_in_slc, in_slc);
-    Rig drive{config};
+    LineDrive drive{config};
     drive.overwrite(2, 5);
     REQUIRE(drive.log.records.size() > 20);
-    const Duration takes = in_slc ? slc_program : config.nand.timing.page_program;
+    const Duration takes = in_slc ? record_program : config.nand.timing.page_program;
     for (const NandOpEvent& e : drive.log.records) {
         CHECK(e.phases.cells_end - e.phases.cells == takes);
         CHECK((drive.array.mode_of(drive.geometry.block_of(drive.geometry.page_of(e.block, e.page))) == CellType::slc) == in_slc);
@@ -129,9 +129,9 @@ TEST_CASE("with ftl.records_in_slc the map's records take the time of an SLC pag
 }
 
 TEST_CASE("records in SLC mode bring the map back after every cut", "[ftl][one-shot][collect][crash]") {
-    SsdConfig config = with_lines("page_map");
+    SsdConfig config = line_config("page_map");
     config.nand.geometry.blocks_per_plane = 16;
-    config.nand.modes[std::to_underlying(CellType::slc)].page_program = slc_program;
+    config.nand.modes[std::to_underlying(CellType::slc)].page_program = record_program;
     config.ftl.options.set(page_option::records_in_slc, true);
     config = *test::shape_for("page_map", config);
     for (std::uint64_t seed = 1; seed <= 12; ++seed) {
@@ -149,7 +149,7 @@ TEST_CASE("records in SLC mode bring the map back after every cut", "[ftl][one-s
 }
 
 TEST_CASE("records in SLC mode are refused where the chips have no such mode", "[ftl][one-shot][collect]") {
-    SsdConfig config = with_lines("page_map");
+    SsdConfig config = line_config("page_map");
     config.ftl.options.set(page_option::records_in_slc, true);
     const auto plan = plan_ftl(config, *Geometry::make(config.nand.geometry));
     REQUIRE_FALSE(plan);
