@@ -77,11 +77,11 @@ private:
         SimTime start = sim_start;
         SimTime last_end = sim_start; ///< of its copies
         SimTime next_slice = sim_start;
-        std::uint32_t copied = 0;                           ///< out of this victim
-        std::uint32_t victims = 1;                          ///< that were begun together
-        std::uint32_t made = 0;                             ///< copies out of all of them
+        std::uint32_t copied = 0;                             ///< out of this victim
+        std::uint32_t victims = 1;                            ///< that were begun together
+        std::uint32_t made = 0;                               ///< copies out of all of them
         std::bitset<PageBlocksConfig::most_frontiers> into{}; ///< frontiers that its copies went to
-        std::uint32_t ahead = 0;                            ///< copies beyond what the host's pages were due: of a word line begun
+        std::uint32_t ahead = 0;                              ///< copies beyond what the host's pages were due: of a word line begun
         EventId id = no_event;
         Cause cause = Cause::gc;
     };

@@ -19,7 +19,12 @@ std::uint64_t checkpoint_bytes(const SsdConfig& config, const Geometry& g) {
 
 std::expected<FtlPlan, std::string> plan_page_map(const SsdConfig& config, const Geometry& g) {
     if (const auto possible = can_map_units(config, g, "page_map"); !possible) return std::unexpected(possible.error());
-    return plan_pages(config, g, {.scheme = "page_map", .has_meta_log = true, .checkpoint_bytes = checkpoint_bytes(config, g), .has_cache = true});
+    return plan_pages(config, g,
+                      {.scheme = "page_map",
+                       .has_meta_log = true,
+                       .checkpoint_bytes = checkpoint_bytes(config, g),
+                       .has_cache = true,
+                       .records_in_slc = config.ftl.options[page_option::records_in_slc]});
 }
 
 std::expected<std::unique_ptr<Ftl>, std::string> make_page_map(const FtlParts& parts) {
@@ -27,7 +32,8 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_page_map(const FtlParts& p
     if (!policies) return std::unexpected(policies.error());
     const Geometry& g = parts.array.geometry();
     PageJournalConfig journal;
-    journal.area = meta_area_of(parts.config, g, parts.plan, checkpoint_bytes(parts.config, g));
+    journal.area =
+        meta_area_of(parts.config, g, parts.plan, checkpoint_bytes(parts.config, g), parts.config.ftl.options[page_option::records_in_slc]);
     journal.interval_blocks = parts.config.ftl.options[page_option::checkpoint_blocks];
     PageBlocksConfig blocks = page_blocks_config(parts.config, parts.plan);
     blocks.closes_at_once = true;

@@ -91,11 +91,11 @@ std::expected<FtlPlan, std::string> plan_pages(const SsdConfig& config, const Ge
     plan.groups = f.groups == 0 ? g.dies() : f.groups;
     plan.logical_page_bytes = f.mapping_unit_pages * g.page_bytes();
     const CacheRegion cache = request.has_cache ? cache_region_of(config, g, plan.groups) : CacheRegion{};
-    const bool has_cache = cache.blocks_a_plane + cache.dynamic_blocks_a_group != 0, records_in_slc = f.options[page_option::records_in_slc];
-    if (const Media media{config.nand}; (has_cache || records_in_slc) && (media.own() == CellType::slc || !media.has(CellType::slc)))
+    const bool has_cache = cache.blocks_a_plane + cache.dynamic_blocks_a_group != 0;
+    if (const Media media{config.nand}; (has_cache || request.records_in_slc) && (media.own() == CellType::slc || !media.has(CellType::slc)))
         return std::unexpected(
             fmt::format("{}: the chips have no mode SLC; set nand.slc_page_program_ns to its program time, on cells of several bits",
-                        records_in_slc ? page_option::records_in_slc.key : "ftl.slc_*"));
+                        request.records_in_slc ? page_option::records_in_slc.key : "ftl.slc_*"));
     if (cache.blocks_a_plane >= g.blocks_per_plane())
         return std::unexpected(fmt::format("ftl.slc_blocks leaves none of {} blocks a plane: set fewer", g.blocks_per_plane()));
     if (has_cache && f.wear_threshold != 0)
@@ -105,7 +105,7 @@ std::expected<FtlPlan, std::string> plan_pages(const SsdConfig& config, const Ge
     const std::uint32_t bad = factory_bad_blocks(config.nand, plan.groups * g.planes_per_die() * g.blocks_per_plane());
     const UnitGeometry units{g, f.mapping_unit_pages};
     if (request.has_meta_log) {
-        const MetaArea area = meta_area_of(config, g, plan, request.checkpoint_bytes);
+        const MetaArea area = meta_area_of(config, g, plan, request.checkpoint_bytes, request.records_in_slc);
         if (area.blocks.empty())
             return std::unexpected(
                 fmt::format("{} needs blocks for its checkpoints, and planes of {} blocks have none to spare: give a larger --size or fewer channels",
@@ -135,9 +135,9 @@ std::expected<FtlPlan, std::string> plan_pages(const SsdConfig& config, const Ge
     return plan;
 }
 
-MetaArea meta_area_of(const SsdConfig& config, const Geometry& geometry, const FtlPlan& plan, std::uint64_t checkpoint_bytes) {
+MetaArea meta_area_of(const SsdConfig& config, const Geometry& geometry, const FtlPlan& plan, std::uint64_t checkpoint_bytes, bool records_in_slc) {
     return plan_meta_area(config.nand, geometry, plan.groups * geometry.planes_per_die(),
-                          {.checkpoint_bytes = checkpoint_bytes, .in_slc = config.ftl.options[page_option::records_in_slc]},
+                          {.checkpoint_bytes = checkpoint_bytes, .in_slc = records_in_slc},
                           config.ftl.moving_ring ? RingPlace::moves : RingPlace::fixed);
 }
 

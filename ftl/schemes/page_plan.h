@@ -72,14 +72,16 @@ struct PagePlanRequest {
     std::uint64_t own_units = 0;        ///< at most: pages of the scheme's own beside the host's
     std::vector<FrontierRule> frontiers{FrontierRule{}};
     std::uint32_t paced_from_spare = 2; ///< both as in PageBlocksConfig
-    bool has_cache = false;             ///< page_option::slc_blocks is one of its options
+    bool has_cache = false;             ///< the options of an SLC cache are its own
+    bool records_in_slc = false;        ///< of its ring
 };
 
 /// Mapping unit, striping and groups that PageBlocks can do; plan_pages() asks it, too. The error says what to set.
 [[nodiscard]] std::expected<void, std::string> can_map_units(const SsdConfig& config, const Geometry& geometry, std::string_view scheme);
 [[nodiscard]] std::expected<FtlPlan, std::string> plan_pages(const SsdConfig& config, const Geometry& geometry, const PagePlanRequest& request);
 /// The ring that plan_pages() set aside; empty when the scheme has none.
-[[nodiscard]] MetaArea meta_area_of(const SsdConfig& config, const Geometry& geometry, const FtlPlan& plan, std::uint64_t checkpoint_bytes);
+[[nodiscard]] MetaArea meta_area_of(const SsdConfig& config, const Geometry& geometry, const FtlPlan& plan, std::uint64_t checkpoint_bytes,
+                                    bool records_in_slc = false);
 /// The part of PageBlocks' configuration that follows from the device's.
 [[nodiscard]] PageBlocksConfig page_blocks_config(const SsdConfig& config, const FtlPlan& plan);
 /// The SLC cache that the configuration asks for.
