@@ -2,7 +2,7 @@
 /// (exit 1).
 ///
 /// FLASHLAB_LIVE_METADATA=journal: an answered mkdir or rename is durable with the next fsync only, so the directory is synced before it is
-/// acknowledged.
+/// acknowledged. FLASHLAB_LIVE_SYNCS=all: every replacement is synced before its rename, for file systems that promise nothing without.
 #include <cstdlib>
 #include <string_view>
 
@@ -48,13 +48,14 @@ private:
         acknowledge("append", number);
         return true;
     }
-    /// Half of the time without fsync: rename over an existing name promises the whole old or the whole new file either way.
+    /// Half of the time without fsync: rename over an existing name promises the whole old or the whole new file either way, here.
     bool replace(std::uint64_t number) {
         const int fd = ::open("state.new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
         if (fd < 0) {
             return gone("open");
         }
-        const bool written = write_all(fd, replaced_content(seed_, number)) && (number % (2 * rename_every) == 0 || ::fsync(fd) == 0);
+        const bool written =
+            write_all(fd, replaced_content(seed_, number)) && ((number % (2 * rename_every) == 0 && !syncs_all_) || ::fsync(fd) == 0);
         const int error = errno;
         ::close(fd);
         errno = error;
@@ -98,6 +99,7 @@ private:
     std::uint64_t seed_;
     int acknowledged_;
     int log_ = -1;
+    bool syncs_all_ = std::getenv("FLASHLAB_LIVE_SYNCS") != nullptr;
     bool names_need_sync_ = std::getenv("FLASHLAB_LIVE_METADATA") != nullptr && std::string_view{std::getenv("FLASHLAB_LIVE_METADATA")} == "journal";
 };
 

@@ -52,7 +52,7 @@ programs_run() {
 # Only ext4 promises that a rename over a name without fsync leaves one of the two files whole, which this writer asks for.
 write_and_acknowledge() {
     local i
-    if [[ $kind == ext4 ]]; then FLASHLAB_LIVE_METADATA=journal exec "$FLASHLAB_LIVE_BIN/acknowledged_writer" "$under/writer" "$work/acknowledged" "$1"; fi
+    if [[ $kind == ext4 ]]; then FLASHLAB_LIVE_SYNCS=all FLASHLAB_LIVE_METADATA=journal exec "$FLASHLAB_LIVE_BIN/acknowledged_writer" "$under/writer" "$work/acknowledged" "$1"; fi
     for ((i = 1; ; ++i)); do echo "$i" >> "$under/writer/log" && sync "$under/writer/log" && echo "$i" > "$work/acknowledged" || return 0; done
 }
 check_acknowledged() {
