@@ -145,12 +145,14 @@ std::vector<UnsyncedRange> DiskFile::unsynced() const {
 }
 
 FsResult<SimTime> DiskFile::flush(SimTime now) {
-    if (unflushed_to_ == 0 || options_.read_only) return now;
+    if (options_.read_only) return now;
+    if (unflushed_to_ == 0) return std::max(now, flushed_at_);
     const auto done = device_.flush(now);
     if (!done) return std::unexpected(errno_of(done.error()));
     unflushed_from_ = UINT64_MAX;
     unflushed_to_ = 0;
-    return *done;
+    flushed_at_ = std::max(flushed_at_, *done);
+    return flushed_at_;
 }
 
 FsResult<std::unique_ptr<SlowCall>> DiskFile::begin_sync(const FsCall&, Ino, SyncScope, WriteErrorMark*) {

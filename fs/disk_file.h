@@ -95,7 +95,8 @@ private:
     std::uint64_t size_;
     Attributes directory_, disk_;
     std::uint64_t unflushed_from_ = UINT64_MAX, unflushed_to_ = 0; ///< all that was written or trimmed since the last flush lies between
-    std::vector<std::byte> edges_;                                 ///< whole sectors around a request that covers some in part
+    SimTime flushed_at_ = sim_start; ///< the flushes so far end by then: one that has nothing to do waits for what another is doing
+    std::vector<std::byte> edges_;   ///< whole sectors around a request that covers some in part
 };
 
 } // namespace flashlab

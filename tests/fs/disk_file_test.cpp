@@ -26,10 +26,12 @@ struct Disk {
         to.resize(got->value);
         return to;
     }
-    void sync() {
+    SimTime sync() {
         auto job = file.begin_sync(call, DiskFile::ino, SyncScope::data_only, nullptr);
         REQUIRE(job.has_value());
-        REQUIRE((*job)->step(call.now).has_value());
+        const auto step = (*job)->step(call.now);
+        REQUIRE(step.has_value());
+        return std::get<Done>(*step).at;
     }
 };
 
@@ -117,6 +119,19 @@ TEST_CASE("fsync is a flush, and without it a cut may take what was written", "[
     disk.device.cut(1);
     CHECK(disk.read(0, 1).front() != std::byte{0}); // old or new
     CHECK(disk.read(0, disk_bytes) != bytes_of(disk_bytes, 2));
+}
+
+TEST_CASE("an fsync with nothing left to flush ends no earlier than the flush that is under way", "[fs][disk]") {
+    Disk disk;
+    disk.device.flush_takes = Duration{1'000'000};
+    REQUIRE(disk.write(0, bytes_of(4096, 1)));
+    const SimTime first = disk.sync();
+    CHECK(first == sim_start + Duration{1'000'000});
+    disk.call.now = sim_start + Duration{400'000}; // of another thread
+    CHECK(disk.sync() == first);
+    CHECK(disk.device.flushes == 1);
+    disk.call.now = first + Duration{1};
+    CHECK(disk.sync() == disk.call.now);
 }
 
 TEST_CASE("a synced write is durable by itself and needs no flush", "[fs][disk]") {

@@ -78,7 +78,7 @@ public:
         ++flushes;
         for (const auto& [unit, dirty] : unflushed_) keep(unit);
         unflushed_.clear();
-        return host.when;
+        return host.when + flush_takes;
     }
     /// The power goes: each unflushed unit is lost or kept, by seed.
     void cut(std::uint64_t seed) {
@@ -106,6 +106,7 @@ public:
     SimTime tick(SimTime) override { return sim_never; }
 
     std::uint64_t reads = 0, writes = 0, trims = 0, flushes = 0;
+    Duration flush_takes{0};
     bool fail_reads = false, fail_writes = false, fail_flushes = false, refuses_trims = false, is_read_only = false;
     std::uint64_t sectors_left = UINT64_MAX; ///< to be written, then the device is read-only
     int host_errno = EIO;                    ///< of writes that fail
