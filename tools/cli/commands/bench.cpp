@@ -20,6 +20,7 @@
 #include "tools/host/interruption.h"
 #include "tools/live/live_mount.h"
 #include "tools/run/device_choice.h"
+#include "tools/run/protocols.h"
 #include "tools/run/queue_run.h"
 #include "tools/run/replay.h"
 #include "tools/run/run_monitor.h"
@@ -259,7 +260,7 @@ void add_bench(CLI::App& app, Action& action) {
         ->capture_default_str();
     c.add_option("--protocol", o.protocol,
                  "A test as reviewers run it, round after round until the drive is steady; --runtime is of each of its loads (0.1 s)")
-        ->check(CLI::IsMember({"snia-pts-iops", "snia-pts-latency", "snia-pts-wsat", "ssdiq"}));
+        ->check(CLI::IsMember(std::vector<std::string>(protocol_names().begin(), protocol_names().end())));
     add_measure(c, o);
     c.add_option("--seed", o.seed, "Seed of the addresses")->capture_default_str();
     add_device_choice(c, o.device, "1G");
