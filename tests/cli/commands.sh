@@ -121,8 +121,8 @@ code 2 snapshot "$dev" ../x
 code 2 crash torture --size 1Q -- true
 code 2 trace workload:finan
 code 2 replay workload:finan
-code 2 mkfs "$work/x" --size 64M --set ftl.groups=9
-grep -q 'ftl.groups is 9, the geometry has 8 dies' "$work/err" || wrong "mkfs ftl.groups=9: $(cat "$work/err")"
+code 2 mkfs "$work/x" --size 64M --set ftl.groups=17
+grep -q 'ftl.groups is 17, the geometry has 16 dies' "$work/err" || wrong "mkfs ftl.groups=17: $(cat "$work/err")"
 code 1 query "$dev" "SELECT 1"
 code 2 bench --rw sideways
 printf '0,100,8192,W,0.1\n0,200,4096,R,0.2\n' > "$work/two.spc"
@@ -177,7 +177,7 @@ code 0 bench --size 64M --io-size 1M --events "$work/run.db"
 code 0 mkfs "$work/aged" --size 64M --precondition fill:80,random:1x
 code 0 fsck "$work/aged"
 [[ $(du -m "$work/aged/nand.img" | cut -f 1) -lt 8 ]] || wrong "mkfs --precondition fills the host's disk: $(du -m "$work/aged/nand.img")"
-[[ $("$FLASHLAB" smart "$work/aged" --json | sed -E 's/.*"waf":([0-9]*).*/\1/') -ge 1 ]] || wrong "mkfs --precondition wrote nothing"
+[[ $("$FLASHLAB" smart "$work/aged" --json | sed -E 's/.*"host_write_bytes":([0-9]*).*/\1/') -ge 80000000 ]] || wrong "mkfs --precondition wrote nothing"
 code 2 mkfs "$work/x" --size 64M --precondition everything
 steady=$("$FLASHLAB" bench --size 64M --io-size 512M --iodepth 8 --precondition fill:100,random:2x --until-steady --json 2> /dev/null)
 has "steady_state reached at_request at_sim_seconds window_bytes windows excursion slope" "$steady"
