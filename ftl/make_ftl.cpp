@@ -120,7 +120,14 @@ std::expected<void, std::string> check_arbiter(const HostLinkConfig& link) {
 
 /// Pairs, whole word lines, page types and modes: what excludes what.
 std::expected<void, std::string> check_programs(const NandConfig& nand) {
-    if (const Media media{nand}; !media.is_single() && nand.options.paired_pages)
+    const Media media{nand};
+    for (const CellType mode : {CellType::slc, CellType::mlc, CellType::tlc})
+        if (media.has(mode) && media.of(mode).pages == 0)
+            return std::unexpected(
+                fmt::format("nand.pages_per_block is {}: such a block holds no page in a mode of fewer bits (nand.slc_*, nand.mlc_*, "
+                            "nand.tlc_*); set it higher",
+                            nand.geometry.pages_per_block));
+    if (!media.is_single() && nand.options.paired_pages)
         return std::unexpected("nand.paired_pages = 1 and a mode of fewer bits: pairs are those of the cells' own mode; give one of the two up");
     if (!nand.options.one_shot) return {};
     if (nand.options.paired_pages)

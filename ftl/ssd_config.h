@@ -53,7 +53,9 @@ struct DramConfig {
     std::string destage = "full";                  ///< when the write buffer is programmed: full, or ahead
     std::uint32_t destage_lines = 0;               ///< ahead: lines under way at once; 0 = one a die
     std::uint32_t destage_from_permille = 250;     ///< ahead: of the buffer, that stay in it
-    [[nodiscard]] bool destages_ahead() const { return destage == "ahead"; }
+    std::uint32_t throttle_from_permille = 1000;   ///< ahead: of the buffer; once more is taken, newcomers wait
+    Duration throttle{0};                          ///< ahead: the longest such wait, in a full buffer
+    [[nodiscard]] bool destages_ahead() const { return destage == "ahead" && write_buffer_bytes != 0; }
     [[nodiscard]] bool is_partitioned() const { return size_bytes != 0 && partition != "none"; }
     [[nodiscard]] bool is_adaptive() const { return size_bytes != 0 && (partition == "curve" || partition == "ghost"); }
 };

@@ -172,13 +172,25 @@ constexpr std::string_view dev_source =
     "Measurements of the SSD-iq study (Haas et al., PVLDB 18, 2025): the program time fits its writes in order, tR its reads at the lowest rate, the "
     "reserve its write amplification at one fill level; the rest are orders of magnitude. `reproduce dev-*` shows what was predicted.";
 
+constexpr std::string_view sold_source =
+    "The flash, buffer and firmware that fit Micron's 7450 MAX (see micron-7450-max), with the spare of drives that sell 960 GB of each TiB.";
+
 constexpr std::string_view consumer_source =
     "One sequential fill as techpowerup.com's reviews plot it: the size of the SLC cache, the program time and the time of a request fit its first "
     "two "
     "phases; SLC program times by the makers' data sheets; the rest are orders of magnitude. `reproduce dev-*` shows what was predicted.";
 
+/// 4 GiB, as the drive that mkfs makes unless it is asked for another size.
+constexpr NandConfig nvme_tlc() {
+    NandConfig config = enterprise_tlc(2, us(52), us(1965));
+    config.geometry.blocks_per_plane = 98;
+    return config;
+}
+
 constexpr std::array presets{
-    NandPreset{"modern-tlc", "TLC of today, 8 channels of one chip with 2 planes (default)", modern_source, NandConfig{}},
+    NandPreset{"nvme-tlc", "a drive like those sold: 16 dies of TLC behind a protected buffer, 13 % spare (default)", sold_source, nvme_tlc()},
+    NandPreset{"modern-tlc", "TLC of today as every translation layer can use it, 8 dies of 2 planes (default where --ftl is given)", modern_source,
+               NandConfig{}},
     NandPreset{"modern-slc", "low-latency SLC of today", modern_source, modern(CellType::slc, us(5), us(100), us(1000), 50'000)},
     NandPreset{"modern-mlc", "MLC of today", modern_source, modern(CellType::mlc, us(45), us(400), us(3000), 10'000)},
     NandPreset{"modern-qlc", "QLC of today", modern_source, modern(CellType::qlc, us(110), us(2000), us(10'000), 1000)},

@@ -51,8 +51,8 @@ cd "$demo" # short names in what follows
 PATH=$tree/build/release:$PATH
 export PATH
 note "in build/demo:"
-run flashlab mkfs device --size 256M
-note "The warnings are for who measures such a small drive. It is small so that it fills, and has to collect its garbage, within this tour."
+run flashlab mkfs device --size 256M --set dram.protected=0
+note "A drive like those sold, but without their capacitors, so that a power cut tears what is under way. The warnings are for who measures such a small drive. It is small so that it fills, and has to collect its garbage, within this tour."
 run flashlab mount device mnt
 note "It is an ordinary directory now. Every byte goes through a flash translation layer to simulated chips."
 head -c 175000000 /dev/urandom > mnt/films

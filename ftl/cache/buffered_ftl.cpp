@@ -27,7 +27,7 @@ Lpn after(Lpn first, std::uint32_t pages) { return Lpn{first.value() + pages}; }
 BufferedFtl::BufferedFtl(Ftl& below, std::uint64_t bytes, const DestagePolicy& policy)
     : ForwardingFtl{below}, buffer_{pages_in(bytes, below), below.logical_page_bytes()}, most_{buffer_.most()} {
     if (policy.lines == 0) return;
-    ahead_.emplace(most_, policy.lines);
+    ahead_.emplace(most_, policy);
     destage_from_ = static_cast<std::uint32_t>(std::uint64_t{most_} * policy.from_permille / 1000);
 }
 

@@ -14,7 +14,7 @@ FtlResult<SimTime> BufferedFtl::take_slot_ahead(const Io& io) {
         at = ahead_->take(io.when);
     }
     if (*at > io.when) (void)destage_ahead(io.at(*at));
-    return *at;
+    return *at + ahead_->throttled();
 }
 
 FtlResult<SimTime> BufferedFtl::destage_ahead(const Io& io) {

@@ -18,13 +18,17 @@ namespace flashlab {
 
 /// How a buffer is emptied before it is full.
 struct DestagePolicy {
-    std::uint32_t lines = 0;         ///< under way at once; 0: nothing is programmed before the buffer is full
-    std::uint32_t from_permille = 0; ///< of its slots: what it holds beyond them is programmed
+    std::uint32_t lines = 0;                     ///< under way at once; 0: nothing is programmed before the buffer is full
+    std::uint32_t from_permille = 0;             ///< of its slots: what it holds beyond them is programmed
+    std::uint32_t throttle_from_permille = 1000; ///< of its slots: once more are taken, newcomers wait
+    Duration throttle{0};                        ///< the longest such wait, when all are
 };
 
 class DestageAhead {
 public:
-    DestageAhead(std::uint32_t slots, std::uint32_t lines) : free_{slots}, lines_{lines} {}
+    DestageAhead(std::uint32_t slots, const DestagePolicy& policy)
+        : slots_{slots}, free_{slots}, throttle_from_{static_cast<std::uint32_t>(std::uint64_t{slots} * policy.throttle_from_permille / 1000)},
+          lines_{policy.lines}, throttle_{policy.throttle} {}
 
     /// When a newcomer may have a slot; nothing when no slot is on its way back.
     [[nodiscard]] std::optional<SimTime> take(SimTime now) {
@@ -40,6 +44,11 @@ public:
         const SimTime at = returns_.front().at;
         if (--returns_.front().slots == 0) drop_first_return();
         return at;
+    }
+    /// What the newcomer that has just taken a slot waits beside: the longer, the fuller the buffer is, so that hosts slow down before it is full.
+    [[nodiscard]] Duration throttled() const {
+        const std::uint32_t taken = slots_ - free_;
+        return taken <= throttle_from_ ? Duration{0} : throttle_ * (taken - throttle_from_) / (slots_ - throttle_from_);
     }
     void give_back(std::uint32_t slots, SimTime at) {
         if (slots == 0) return;
@@ -71,8 +80,8 @@ private:
         ends_.pop_back();
     }
 
-    std::uint32_t free_;
-    std::uint32_t lines_;
+    std::uint32_t slots_, free_, throttle_from_, lines_;
+    Duration throttle_;
     std::vector<Return> returns_; ///< a heap, the first on top
     std::vector<SimTime> ends_;   ///< of the lines under way, the same
 };

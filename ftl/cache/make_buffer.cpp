@@ -17,7 +17,8 @@ std::unique_ptr<BufferedFtl> make_buffer(const DramConfig& dram, Ftl& ftl, Pram*
     if (dram.is_partitioned()) return std::make_unique<BufferedFtl>(ftl, dram.size_bytes);
     if (dram.write_buffer_bytes == 0) return nullptr;
     DestagePolicy policy;
-    if (dram.destages_ahead()) policy = {dram.destage_lines == 0 ? dies : dram.destage_lines, dram.destage_from_permille};
+    if (dram.destages_ahead())
+        policy = {dram.destage_lines == 0 ? dies : dram.destage_lines, dram.destage_from_permille, dram.throttle_from_permille, dram.throttle};
     return std::make_unique<BufferedFtl>(ftl, dram.write_buffer_bytes, policy);
 }
 

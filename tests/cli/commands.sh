@@ -53,7 +53,7 @@ awk -v used="$(value percent_used)" -v mean="$(value wear_mean)" 'BEGIN { exit !
 awk -v a="$(value waf_user)" -v b="$(value waf_gc)" -v c="$(value waf_merge)" -v d="$(value waf_map)" -v all="$(value waf)" \
     'BEGIN { s = a + b + c + d - all; exit !(s < 0.00001 && s > -0.00001 && b > 0) }' || wrong "smart: the parts of waf do not add up to it"
 has "clean problems" "$("$FLASHLAB" fsck "$dev" --json)"
-"$FLASHLAB" info "$dev" --config | grep '^scheme = "hftl"' > /dev/null || wrong "info --config"
+"$FLASHLAB" info "$dev" --config | grep '^scheme = "page_map"' > /dev/null || wrong "info --config"
 has "ftl.scheme nand.channels" "$("$FLASHLAB" info "$dev" --config --json)"
 "$FLASHLAB" info --keys | grep '^nand.channels ' > /dev/null || wrong "info --keys"
 "$FLASHLAB" presets | grep modern-tlc > /dev/null || wrong "presets"

@@ -97,8 +97,8 @@ code 2 mount dev .
 says 'would hide'
 
 # More than the host has.
-code 2 mkfs x -n --set dram.size=1T
-code 2 bench --io-size 1M --set dram.size=1T
+code 2 mkfs x -n --ftl hftl --set dram.size=1T
+code 2 bench --io-size 1M --ftl hftl --set dram.size=1T
 says 'of memory'
 (ulimit -v 400000 && code 2 bench --size 2T --io-size 64K; exit "$failures") || wrong "bench beyond ulimit -v"
 

@@ -42,7 +42,7 @@ TEST_CASE("a newcomer takes a free slot, else the first one that comes back, eac
     CAPTURE(seed);
     Random random{seed};
     constexpr std::uint32_t slots = 20;
-    DestageAhead tested{slots, 3};
+    DestageAhead tested{slots, {.lines = 3}};
     std::vector<SimTime> free(slots, sim_start); // each slot's time
     std::uint32_t held = 0;
     SimTime now = sim_start;
@@ -67,7 +67,7 @@ TEST_CASE("a newcomer takes a free slot, else the first one that comes back, eac
 }
 
 TEST_CASE("no more lines are under way than asked for", "[ftl][buffer][destage]") {
-    DestageAhead tested{100, 2};
+    DestageAhead tested{100, {.lines = 2}};
     CHECK(tested.next_begin(moment(0)) == moment(0));
     tested.begun(moment(500));
     CHECK(tested.next_begin(moment(0)) == moment(0));
@@ -77,6 +77,33 @@ TEST_CASE("no more lines are under way than asked for", "[ftl][buffer][destage]"
     CHECK(tested.next_begin(moment(300)) == moment(300));
     tested.begun(moment(900));
     CHECK(tested.next_begin(moment(301)) == moment(500));
+}
+
+TEST_CASE("a newcomer waits the longer the fuller the buffer is, and one that is overwritten in it does not", "[ftl][buffer][destage]") {
+    DestageAhead tested{10, {.lines = 1, .throttle_from_permille = 500, .throttle = Duration{1000}}};
+    std::vector<std::int64_t> waits;
+    for (int i = 0; i < 10; ++i) {
+        REQUIRE(tested.take(moment(0)));
+        waits.push_back(tested.throttled().count());
+    }
+    CHECK(waits == std::vector<std::int64_t>{0, 0, 0, 0, 0, 200, 400, 600, 800, 1000});
+    tested.give_back(4, moment(50)); // not free before
+    CHECK(tested.take(moment(49)) == moment(50));
+    CHECK(tested.throttled() == Duration{1000});
+    REQUIRE(tested.take(moment(51)));
+    CHECK(tested.throttled() == Duration{600});
+
+    SsdConfig config = ahead(8, 1000);
+    config.dram.throttle_from_permille = 250;
+    config.dram.throttle = Duration{60'000};
+    CutRig rig{config};
+    const auto answered = [&](std::uint32_t unit) {
+        const SimTime begin = std::exchange(rig.now, rig.write(unit, 1));
+        return (rig.now - begin).count() - answered_at_once;
+    };
+    for (std::uint32_t unit = 0; unit < 5; ++unit) CHECK(answered(unit) == (unit < 2 ? 0 : 10'000 * (unit - 1)));
+    CHECK(answered(3) == 0);
+    rig.check_all();
 }
 
 TEST_CASE("a load that the flash keeps up with is answered at once, for ever", "[ssd][buffer][destage]") {

@@ -88,7 +88,7 @@ done
 
 say "--- a host disk that is full when a log is closed"
 if [[ $(id -u) -eq 0 ]] && mkdir "$work/small" && mount -t tmpfs -o size=1m small "$work/small" 2> /dev/null; then
-    expect 1 bench --size 64M --io-size 16M --log all --events "$work/small/log.db"
+    expect 1 bench --size 64M --io-size 64M --log all --events "$work/small/log.db"
     left=$(ls -A "$work/small")
     [[ -z $left ]] || { umount -l "$work/small"; die "a log that is not whole left $left"; }
     umount "$work/small"

@@ -7,7 +7,7 @@ source "$here/lib.sh"
 ask() { "$FLASHLAB" query "$device" "$@" || die "query $*"; }
 
 begin 1024
-make_device --size 1G
+make_device --size 1G --ftl hftl
 mount_device --log all
 mkdir "$mnt/load" "$mnt/many"
 "$FLASHLAB_LIVE_BIN/fill_and_overwrite" "$mnt/load" 10 0 1

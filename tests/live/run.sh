@@ -60,7 +60,7 @@ adds_up "striping, journal and buffer"
 [[ $(value '$.metadata_write_bytes') -gt 0 ]] || die "a journal writes metadata: $(cat "$work/out")"
 
 say "--- what slow requests waited for, and whose they were"
-run --size 64M --json --keep "$work/blamed" -- sh -c 'dd if=/dev/zero of=big bs=1M count=16 conv=fsync status=none; for i in 1 2 3; do head -c 4096 big > small; sync small; done; cat big > /dev/null'
+run --size 64M --ftl hftl --json --keep "$work/blamed" -- sh -c 'dd if=/dev/zero of=big bs=1M count=16 conv=fsync status=none; for i in 1 2 3; do head -c 4096 big > small; sync small; done; cat big > /dev/null'
 same "the run of the blame" "$code" 0
 log_says() { "$FLASHLAB" query "$work/blamed" "$1" --csv | tail -n 1 | tr -d '\r'; }
 same "requests" "$(value '$.slow_requests.requests')" "$(log_says "SELECT count(*) FROM host_request")"

@@ -30,7 +30,7 @@ command -v sqlite3 > /dev/null && loads+=" sqlite"
 cuts=$(scaled 4 34)
 total=0 tore=0
 for load in $loads; do
-    make_device --size 128M
+    make_device --size 128M --ftl hftl # no capacitors that finish what is under way
     for seed in $(seq "$cuts"); do
         "$FLASHLAB" mount "$device" "$mnt" || die "mount"
         mkdir -p "$mnt/load"
@@ -53,7 +53,7 @@ done
 ((2 * tore >= total)) || die "only $tore of $total cuts tore an operation"
 
 say "--- what a cut strikes can be chosen, and is told"
-make_device --size 64M
+make_device --size 64M --ftl hftl
 for at in work idle flush erase gc recovery; do
     "$FLASHLAB" mount "$device" "$mnt" || die "mount"
     head -c 2M /dev/urandom > "$mnt/f" && echo more >> "$mnt/f"
@@ -83,7 +83,7 @@ cut_under_load() {
     wait $application 2> /dev/null || true
 }
 rm -rf "$device"
-make_device --size 64M
+make_device --size 64M --ftl hftl
 mount_device
 pieces=$(($(stat -f -c '%b * %S / 65536 * 85 / 100' "$mnt")))
 head -c $((pieces * 65536)) /dev/urandom > "$mnt/full"

@@ -18,6 +18,7 @@
 #include "tools/drive/config_file.h"
 #include "tools/drive/config_schema.h"
 #include "tools/drive/device_directory.h"
+#include "tools/drive/device_presets.h"
 #include "tools/run/virtual_calls.h"
 
 namespace flashlab::test {
@@ -26,6 +27,7 @@ namespace files = std::filesystem;
 
 inline DevicePlan small_plan(std::uint64_t pram_bytes = 4u << 20) {
     ConfigSources sources;
+    sources.preset = common_preset_name; // a map in PRAM, no write buffer: what is written is on flash
     sources.settings = {"pram.bytes=" + std::to_string(pram_bytes), "nand.pages_per_block=64", "nand.planes_per_die=1"};
     const auto config = gather_config(sources);
     REQUIRE(config.has_value());

@@ -115,6 +115,12 @@ std::expected<void, std::string> check_scheme(const DeviceConfig& config, const 
     return check_settings_of_scheme(sources.settings, config.ssd);
 }
 
+/// Whoever names a translation layer compares it with others: on the drive that all of them can use.
+std::string_view unasked_preset(const ConfigSources& sources) {
+    const auto asked = asked_keys(sources);
+    return std::ranges::find(asked, "ftl.scheme") != asked.end() ? common_preset_name : default_preset_name;
+}
+
 /// Where no source names the victim policy, it is the one that suits the separation. A device.toml names all keys.
 void suit_victim(DeviceConfig& config, const ConfigSources& sources, std::string_view text) {
     const auto asked = asked_keys(sources);
@@ -181,7 +187,8 @@ std::expected<DeviceConfig, std::string> gather_config(const ConfigSources& sour
         if (!table) return std::unexpected(table.error());
         if (preset_name.empty()) preset_name = table->get("preset") != nullptr ? table->get("preset")->value_or(std::string{}) : std::string{};
     }
-    const auto preset = find_device_preset(preset_name.empty() ? default_preset_name : preset_name);
+    if (preset_name.empty()) preset_name = unasked_preset(sources);
+    const auto preset = find_device_preset(preset_name);
     if (!preset) return std::unexpected(preset.error());
     DeviceConfig config;
     config.ssd = preset->config;

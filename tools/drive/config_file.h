@@ -18,10 +18,10 @@
 namespace flashlab {
 
 struct ConfigSources {
-    std::optional<std::string> preset;                            ///< --preset; else the file's `preset` key, else the default
-    std::optional<std::string> file;                              ///< --config
-    std::vector<std::pair<std::string, std::string>> environment; ///< every FLASHLAB_* variable
-    std::vector<std::string> settings;                            ///< --set key=value, in order
+    std::optional<std::string> preset{};                            ///< --preset; else the file's `preset` key, else the default
+    std::optional<std::string> file{};                              ///< --config
+    std::vector<std::pair<std::string, std::string>> environment{}; ///< every FLASHLAB_* variable
+    std::vector<std::string> settings{};                            ///< --set key=value, in order
 };
 
 /// What mkfs and bench use. A key that was asked for and does nothing with the scheme is refused (tools/drive/scheme_keys.h).

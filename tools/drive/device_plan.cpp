@@ -7,6 +7,7 @@
 #include "fs/file_system.h"
 #include "fs/journal_format.h"
 #include "ftl/schemes/demand_options.h"
+#include "tools/drive/device_presets.h"
 #include "tools/text/sizes.h"
 
 namespace flashlab {
@@ -141,6 +142,10 @@ std::uint64_t dram_of_drive(const Scheme& scheme, const SsdConfig& config) {
 
 } // namespace
 
+constexpr std::string_view no_buffer_to_destage =
+    "dram.destage = ahead: only a write buffer of a size of its own, in DRAM, is destaged ahead, and only such a one throttles. Set "
+    "dram.write_buffer_bytes (and dram.partition=none), or leave dram.destage and dram.throttle_ns out";
+
 std::expected<void, std::string> check_dram(const SsdConfig& config) {
     const DramConfig& dram = config.dram;
     if (dram.pram_buffer_bytes != 0 && dram.write_buffer_bytes != 0)
@@ -153,13 +158,11 @@ std::expected<void, std::string> check_dram(const SsdConfig& config) {
                         "which lies in PRAM; lower dram.size",
                         dram.size_bytes, dram.pram_buffer_bytes));
     if (dram.is_partitioned() && dram.write_buffer_bytes != 0)
-        return std::unexpected(fmt::format(
-            "dram.write_buffer_bytes = {}: with dram.size, dram.partition = {} chooses the buffer's size. Leave it out, or add dram.partition=none",
-            dram.write_buffer_bytes, dram.partition));
-    if (dram.destages_ahead() && (dram.write_buffer_bytes == 0 || dram.is_partitioned()))
-        return std::unexpected(
-            "dram.destage = ahead: only a write buffer of a size of its own, in DRAM, is destaged ahead. Set dram.write_buffer_bytes "
-            "(and dram.partition=none), or leave dram.destage out");
+        return std::unexpected(fmt::format("dram.write_buffer_bytes = {}: with dram.size, dram.partition = {} chooses the buffer's size. Leave it "
+                                           "out, take a drive without a buffer "
+                                           "(--preset {}), or add dram.partition=none",
+                                           dram.write_buffer_bytes, dram.partition, common_preset_name));
+    if (dram.destages_ahead() && dram.is_partitioned()) return std::unexpected(std::string{no_buffer_to_destage});
     const std::uint64_t map_bytes = config.ftl.options[demand_option::mapping_cache_bytes];
     if (!dram.is_partitioned() && dram.size_bytes != 0 && dram.write_buffer_bytes + map_bytes > dram.size_bytes)
         return std::unexpected(fmt::format(
@@ -174,6 +177,11 @@ std::expected<DevicePlan, std::string> plan_device(const DeviceConfig& config, s
     if (!scheme) return std::unexpected(scheme.error());
     if (const auto timing = config.ssd.nand.timing.validate(); !timing) return std::unexpected(timing.error());
     if (const auto good = check_dram(config.ssd); !good) return std::unexpected(good.error());
+    const auto is_asked = [&](std::string_view key) { return std::ranges::find(asked, key) != asked.end(); };
+    const DramConfig& dram = config.ssd.dram;
+    if (!dram.destages_ahead() &&
+        ((dram.destage == "ahead" && is_asked("dram.destage")) || (dram.throttle != Duration{0} && is_asked("dram.throttle_ns"))))
+        return std::unexpected(std::string{no_buffer_to_destage});
     DevicePlan plan;
     plan.config = config;
     if ((*scheme)->settle != nullptr)

@@ -24,6 +24,14 @@ constexpr Consumer consumers[] = {
     {"lexar-nm800pro-2t", 0, 808, 90, pcie4, 18'000, 16},
 };
 
+/// What a drive with capacitors adds to its flash.
+struct Enterprise {
+    std::string_view name;
+    std::uint32_t reserved_permille;
+    std::int64_t firmware_ns;
+};
+constexpr Enterprise enterprise_drives[] = {{default_preset_name, 127, 8000}, {"micron-7450-max", 297, 8000}, {"solidigm-p5520", 165, 7000}};
+
 /// What surrounds the flash of a paper; pram.bytes 0: mkfs chooses the size.
 void surround(DevicePreset& preset) {
     auto& config = preset.config;
@@ -44,17 +52,18 @@ void surround(DevicePreset& preset) {
         config.ftl.reserved_permille = 30;
         preset.source += " Sets of one block on each channel; 3 % spare, since 97 % was written beforehand.";
     }
-    if (const bool is_micron = preset.name == "micron-7450-max"; is_micron || preset.name == "solidigm-p5520") {
+    for (const Enterprise& drive : enterprise_drives) {
+        if (preset.name != drive.name) continue;
         config.ftl.scheme = "page_map";
-        config.ftl.reserved_permille = is_micron ? 297 : 165;
+        config.ftl.reserved_permille = drive.reserved_permille;
         config.ftl.options.set(page_option::records_in_slc, true);
         config.dram.write_buffer_bytes = 16u << 20;
         config.dram.is_protected = true;
         config.dram.destage = "ahead";
-        config.host_link.ps_per_byte = 143; // 7 GB/s
+        config.host_link.ps_per_byte = pcie4;
         config.host_link.request_overhead = Duration{500};
         config.host_link.pipelined = true;
-        config.host_link.firmware_latency = Duration{is_micron ? 8000 : 7000};
+        config.host_link.firmware_latency = Duration{drive.firmware_ns};
     }
     for (const Consumer& drive : consumers) {
         if (preset.name != drive.name) continue;

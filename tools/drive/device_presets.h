@@ -15,7 +15,10 @@
 
 namespace flashlab {
 
-inline constexpr std::string_view default_preset_name = "modern-tlc";
+/// The drives of commands without --preset: one like those sold, and, where a translation layer is named, the one that all of them can use.
+inline constexpr std::string_view default_preset_name = "nvme-tlc", common_preset_name = "modern-tlc";
+/// Whether a drive of this preset takes the size that a command gives it where nobody asked for one.
+[[nodiscard]] constexpr bool takes_default_size(std::string_view preset) { return preset == default_preset_name || preset == common_preset_name; }
 
 struct DevicePreset {
     std::string name;

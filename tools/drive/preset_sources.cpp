@@ -161,6 +161,14 @@ constexpr std::array sold_today{
     NumberSource{"host_link.ps_per_byte host_link.request_overhead_ns host_link.pipelined", "PCIe 4.0 x4, 7 GB/s"},
     NumberSource{"host_link.firmware_latency_ns", "fitted to the median write at the lowest rate of Haas et al."},
 };
+/// Flash, buffer and firmware of micron-7450-max with its own size and spare.
+constexpr auto like_those_sold = [] {
+    std::array<NumberSource, 2 + sold_today.size()> rows{
+        {{"nand.blocks_per_plane", "ours: 4 GiB; mkfs changes it with --size"},
+         {"ftl.reserved_permille", "drives for mixed and read-intensive use sell 960 GB of each TiB of flash"}}};
+    std::ranges::copy(sold_today, rows.begin() + 2);
+    return rows;
+}();
 constexpr std::array with_slc_cache{
     NumberSource{
         "nand.channels nand.chips_per_channel nand.dies_per_chip nand.planes_per_die",
@@ -200,6 +208,7 @@ struct Rows {
 };
 constexpr std::array all{
     Rows{"", everywhere},
+    Rows{"nvme-tlc", like_those_sold},
     Rows{"modern-tlc", modern_tlc},
     Rows{"modern-slc", modern_slc},
     Rows{"modern-mlc", modern_mlc},

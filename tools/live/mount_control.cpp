@@ -142,6 +142,8 @@ Json MountControl::power_cut(const Json& request) {
     const CutSummary cut = mount_.power_cut(seed, *at);
     Json report = to_json(cut);
     report.add("asked", cut_at_names[std::to_underlying(*at)]);
+    const DramConfig& dram = opened_.device().config().ssd.dram;
+    report.add("protected", dram.is_protected && dram.write_buffer_bytes != 0);
     if (persistence_ && !persistence_->has_chosen())
         mount_.with_monitor([&](SimTime) { report.add("persistence", persistence_->choose(cut.at, seed)); });
     return report;

@@ -23,7 +23,7 @@ std::expected<DevicePlan, std::string> plan_device_of(const DeviceChoice& choice
     const auto config = gather_config(sources);
     if (!config) return std::unexpected(config.error());
     auto size = choice.size_bytes;
-    if (!size && config->ssd.preset == default_preset_name && !choice.config_file && choice.settings.empty()) size = default_bytes;
+    if (!size && takes_default_size(config->ssd.preset) && !choice.config_file && choice.settings.empty()) size = default_bytes;
     auto plan = plan_device(*config, size, asked_keys(sources));
     return plan ? std::move(plan) : std::unexpected(with_origin(plan.error(), sources));
 }

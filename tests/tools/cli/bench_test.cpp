@@ -67,9 +67,10 @@ Said said_to(const std::vector<std::string>& words) {
     return {std::move(*report), errors};
 }
 
-/// 8 MiB of a load on a drive of 128 MiB.
+/// 8 MiB of a load on a drive of 128 MiB without a write buffer.
 Said bench(const std::string& level, const std::string& rw, const std::string& precondition = "") {
-    std::vector<std::string> words{"bench", "--json", "--size", "128M", "--io-size", "8M", "--iodepth", "4", "--level", level, "--rw", rw};
+    std::vector<std::string> words{"bench", "--json",  "--size", "128M", "--io-size", "8M",    "--iodepth",
+                                   "4",     "--level", level,    "--rw", rw,          "--ftl", "hftl"};
     if (!precondition.empty()) words.insert(words.end(), {"--precondition", precondition});
     return said_to(words);
 }

@@ -127,7 +127,8 @@ TEST_CASE("a key that describes the images may neither be changed nor be removed
 
 TEST_CASE("whatever value a key is given, mkfs refuses it or makes a device that opens", "[tools]") {
     const TemporaryDirectory work;
-    const auto key = GENERATE(range(std::size_t{0}, std::size_t{60}));
+    const auto key = GENERATE(range(std::size_t{0}, std::size_t{400}));
+    const std::string_view preset = GENERATE(common_preset_name, default_preset_name);
     if (key >= config_keys().size()) return;
     const std::string name{config_keys()[key].name};
     for (const char* value : {"",
@@ -163,6 +164,7 @@ TEST_CASE("whatever value a key is given, mkfs refuses it or makes a device that
                               "\xc3\xa9",
                               "slc"}) {
         ConfigSources sources;
+        sources.preset = preset;
         sources.settings = {"nand.pages_per_block=64", "pram.bytes=4M", name + "=" + value};
         CAPTURE(name, value);
         const auto config = gather_config(sources);

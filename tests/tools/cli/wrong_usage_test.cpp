@@ -59,8 +59,8 @@ TEST_CASE("a size keeps as many dies as ftl.groups asks for", "[tools]") {
     INFO((plan ? "" : plan.error()));
     REQUIRE(plan.has_value());
     CHECK(plan->ftl.groups == 4);
-    sources.settings = {"ftl.groups=9"};
-    CHECK_THAT(plan_device(*gather_config(sources), 64u << 20).error(), ContainsSubstring("the geometry has 8 dies"));
+    sources.settings = {"ftl.groups=17"};
+    CHECK_THAT(plan_device(*gather_config(sources), 64u << 20).error(), ContainsSubstring("the geometry has 16 dies"));
 }
 
 TEST_CASE("what can be seen to be wrong without a device is wrong usage", "[tools]") {

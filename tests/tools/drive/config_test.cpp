@@ -4,15 +4,18 @@
 #include <fstream>
 #include <string>
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "tests/support/catch.h"
 #include "tests/support/temporary_directory.h"
 
+#include "ftl/make_ftl.h"
 #include "nand/geometry.h"
 #include "nand/presets.h"
 #include "tools/drive/config_file.h"
 #include "tools/drive/config_schema.h"
+#include "tools/drive/device_plan.h"
 #include "tools/drive/device_presets.h"
 
 using namespace flashlab;
@@ -86,13 +89,40 @@ TEST_CASE("settings beat the environment, which beats the preset", "[tools]") {
     ConfigSources sources;
     const auto preset = gather_config(sources);
     REQUIRE(preset.has_value());
-    CHECK(preset->ssd.nand.timing.page_read == Duration{60'000});
+    CHECK(preset->ssd.nand.timing.page_read == find_device_preset(default_preset_name)->config.nand.timing.page_read);
     sources.environment = {{"FLASHLAB_NAND_PAGE_READ_NS", "7"}, {"FLASHLAB_NAND_CHANNELS", "2"}, {"FLASHLAB_ELSEWHERE", "x"}};
     sources.settings = {"nand.page_read_ns=9"};
     const auto config = gather_config(sources);
     REQUIRE(config.has_value());
     CHECK(config->ssd.nand.timing.page_read == Duration{9});
     CHECK(config->ssd.nand.geometry.channels == 2);
+}
+
+TEST_CASE("a drive of which nothing is said is like those sold; whoever names a layer, wherever, gets the drive that all can use", "[tools]") {
+    TemporaryDirectory folder;
+    const std::string file = folder / "my.toml";
+    const auto preset_of = [](const ConfigSources& sources) { return gather_config(sources)->ssd.preset; };
+    CHECK(preset_of({}) == default_preset_name);
+    CHECK(preset_of({.settings = {"nand.page_read_ns=9", "ftl.victim=fifo"}}) == default_preset_name);
+    CHECK(gather_config({})->ssd.ftl.scheme == "page_map");
+    CHECK(gather_config({})->ssd.dram.is_protected);
+    CHECK(preset_of({.settings = {"ftl.scheme=page_map"}}) == common_preset_name);
+    CHECK(preset_of({.environment = {{"FLASHLAB_FTL_SCHEME", "dftl"}}}) == common_preset_name);
+    std::ofstream{file} << "[ftl]\nscheme = \"fast\"\n";
+    CHECK(preset_of({.file = file}) == common_preset_name);
+    CHECK(preset_of({.preset = "tiny", .file = file}) == "tiny");
+    for (const Scheme* scheme : schemes()) {
+        CAPTURE(scheme->name);
+        const auto config = gather_config({.settings = {fmt::format("ftl.scheme={}", scheme->name)}});
+        REQUIRE(config.has_value());
+        const auto plan = plan_device(*config, 1u << 30);
+        INFO((plan ? "" : plan.error()));
+        CHECK(plan.has_value());
+    }
+    for (const std::uint64_t mib : {64u, 1u << 10, 1u << 20}) {
+        CAPTURE(mib);
+        CHECK(plan_device(*gather_config({}), mib << 20).has_value());
+    }
 }
 
 TEST_CASE("a drive that keeps hot and cold apart collects by cost-benefit, unless a source names another policy", "[tools]") {

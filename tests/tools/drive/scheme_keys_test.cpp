@@ -91,7 +91,8 @@ TEST_CASE("a key of another scheme is refused by --set, with its scheme named, w
         }
     }
     CHECK_THAT(with_settings({"coftl.cache_bytes=1M"}).error(),
-               ContainsSubstring("coftl.cache_bytes is a key of coftl and does nothing with ftl.scheme = hftl") && ContainsSubstring("--ftl coftl"));
+               ContainsSubstring("coftl.cache_bytes is a key of coftl and does nothing with ftl.scheme = page_map") &&
+                   ContainsSubstring("--ftl coftl"));
     CHECK_THAT(with_settings({"ftl.log_blocks=9"}).error(), ContainsSubstring("a key of block_map, log_block, fast and does nothing"));
 }
 

@@ -274,6 +274,9 @@ void print_cut(const Json& cut) {
         "fsynced is safe.\n",
         cut["at_ns"].real() / 1e9, cut["struck"].text(), cut["operations_interrupted"].dump(), cut["operations_torn"].dump(), outcomes_text(cut),
         cut["operations_undone"].dump());
+    if (cut["protected"].truth())
+        fmt::print("The drive has capacitors (dram.protected): what is in its buffer, or under way, is programmed before it stops. What the file "
+                   "system had not handed over is lost.\n");
     const Json& persistence = cut["persistence"];
     if (persistence.members().empty()) return;
     fmt::print("{}: of {} changes that were not synced {} are lost\n", persistence["model"].text(), persistence["changes_unsynced"].dump(),

@@ -54,13 +54,10 @@ std::expected<ConfigSources, std::string> sources_of(const MkfsOptions& o) {
 /// The default device is 4 GiB; any other keeps the geometry it was described with, unless a size is asked for.
 std::optional<std::uint64_t> wanted_size(const MkfsOptions& o, const DeviceConfig& config, const std::vector<std::string>& asked) {
     if (o.size_bytes) return o.size_bytes;
-    const GeometryConfig ours;
-    const auto& g = config.ssd.nand.geometry;
-    const bool untouched = g.channels == ours.channels && g.blocks_per_plane == ours.blocks_per_plane && g.pages_per_block == ours.pages_per_block &&
-                           g.chips_per_channel == ours.chips_per_channel && g.dies_per_chip == ours.dies_per_chip &&
-                           g.planes_per_die == ours.planes_per_die;
+    const auto preset = find_device_preset(config.ssd.preset);
+    const bool untouched = preset && config.ssd.nand.geometry == preset->config.nand.geometry;
     const bool is_described = std::ranges::find(asked, "nand.blocks_per_plane") != asked.end();
-    if (config.ssd.preset == default_preset_name && untouched && !is_described) return default_device_bytes;
+    if (takes_default_size(config.ssd.preset) && untouched && !is_described) return default_device_bytes;
     return std::nullopt;
 }
 

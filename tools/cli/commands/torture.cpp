@@ -29,6 +29,7 @@
 #include "tools/drive/config_file.h"
 #include "tools/drive/device_copy.h"
 #include "tools/drive/device_directory.h"
+#include "tools/drive/device_presets.h"
 #include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
 #include "tools/host/standard_streams.h"
@@ -57,10 +58,10 @@ public:
         if (!o_.under.empty()) kernel_.emplace(o_.under, o_.mkfs_options, work);
     }
 
-    /// A new drive, or a clone of the user's, which is never touched.
+    /// A new drive, without capacitors, which would finish what a cut is to tear; or a clone of the user's, which is never touched.
     Failure prepare(const std::string& from) {
         if (!from.empty()) return drive_.make_clone_of(from);
-        std::vector<std::string> words;
+        std::vector<std::string> words{"--preset", std::string{common_preset_name}};
         const auto add = [&](const char* option, const std::string& value) {
             if (!value.empty()) words.insert(words.end(), {option, value});
         };

@@ -26,6 +26,7 @@
 #include "crash/apps/history.h"
 #include "tools/cli/commands/torture.h"
 #include "tools/cli/progress.h"
+#include "tools/drive/device_presets.h"
 #include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
 #include "tools/host/standard_streams.h"
@@ -132,7 +133,7 @@ public:
 
     /// Runs the command once. The error: nothing can be judged.
     std::expected<BlockHistory, std::string> record() {
-        std::vector<std::string> words{"--raw", "--size", o_.size};
+        std::vector<std::string> words{"--raw", "--preset", std::string{common_preset_name}, "--size", o_.size};
         if (!o_.ftl.empty()) words.insert(words.end(), {"--ftl", o_.ftl});
         const std::string history = path("history");
         if (::mkfifo((history + ".acks").c_str(), 0600) != 0) return std::unexpected(fmt::format("{}.acks: {}", history, std::strerror(errno)));
