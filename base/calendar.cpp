@@ -1,6 +1,7 @@
 #include "base/calendar.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/contract.h"
 
@@ -46,6 +47,44 @@ SimTime Calendar::earliest_gap(SimTime from, Duration length, Duration apart) co
         start = std::max(start, slots_[at].end + apart);
     }
     return start;
+}
+
+/// A start between two multiples would cut a phase's time into two gaps that nothing fits in.
+SimTime Calendar::earliest_packed(SimTime from, Duration length, Duration apart) const {
+    const auto behind = [&](const Slot& slot) {
+        const bool ends_briefly = !brief_.empty() && brief_[place_of_brief(slot.end)] == slot.end;
+        return slot.end + (ends_briefly ? Duration{0} : apart);
+    };
+    const auto begins = [&](const Slot& before, SimTime at) { // as many lengths behind it as `at` needs
+        const SimTime first = behind(before);
+        return at <= first ? first : first + ((at - first - Duration{1}) / (length + apart) + 1) * (length + apart);
+    };
+    std::size_t at = first_ending_after(from);
+    SimTime start = at > head_ ? begins(slots_[at - 1], from) : from;
+    for (; at < slots_.size(); ++at) {
+        if (slots_[at].start - start >= length) return start;
+        start = begins(slots_[at], start);
+    }
+    return start;
+}
+
+std::size_t Calendar::place_of_brief(SimTime end) const {
+    return static_cast<std::size_t>(static_cast<std::uint64_t>(end.time_since_epoch().count()) * 0x9e37'79b9'7f4a'7c15 >> 32) & (brief_.size() - 1);
+}
+
+void Calendar::note_brief(SimTime end) {
+    if (brief_.empty()) brief_.resize(std::bit_ceil(64 * max_live_));
+    brief_[place_of_brief(end)] = end;
+}
+
+bool Calendar::is_full(SimTime from, Duration span) const {
+    const SimTime until = from + span - span / 8;
+    Duration free = span / 8;
+    for (std::size_t at = first_ending_after(from); at < slots_.size() && from < until && free >= Duration{0}; ++at) {
+        free -= std::max(Duration{0}, slots_[at].start - from);
+        from = slots_[at].end;
+    }
+    return free >= Duration{0};
 }
 
 Slot Calendar::reserve(SimTime from, Duration length) {

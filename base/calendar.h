@@ -35,6 +35,14 @@ public:
         if (from >= last_end_ + apart || length == Duration{0}) return from;
         return earliest_gap(from, length, apart);
     }
+    /// As earliest(), for phases that all have this length, on a resource that is booked out: a whole number of them fits before it and behind it, so
+    /// that no gap is lost, and nothing is left free behind what was told to note_brief().
+    [[nodiscard]] SimTime earliest_packed(SimTime from, Duration length, Duration apart) const;
+    /// A phase for which `apart` leaves room ends here. Once one was told, all should be.
+    void note_brief(SimTime end);
+    [[nodiscard]] bool notes_brief() const { return !brief_.empty(); }
+    /// At most an eighth of this span is free.
+    [[nodiscard]] bool is_booked_out(SimTime from, Duration span) const { return last_end_ >= from + span - span / 8 && is_full(from, span); }
     /// Takes the earliest gap.
     Slot reserve(SimTime from, Duration length);
     /// Takes exactly [start, start + length); ContractViolation when it is not free.
@@ -64,6 +72,8 @@ public:
 
 private:
     [[nodiscard]] SimTime earliest_gap(SimTime from, Duration length, Duration apart) const;
+    [[nodiscard]] bool is_full(SimTime from, Duration span) const;
+    [[nodiscard]] std::size_t place_of_brief(SimTime end) const;
     void drop_past(SimTime now);
     void append(Slot slot);
     void forget_oldest(std::size_t behind = 0);
@@ -73,6 +83,7 @@ private:
 
     std::vector<Slot> slots_; ///< sorted, disjoint; slots_[head_..] are live
     std::size_t head_ = 0;
+    std::vector<SimTime> brief_; ///< ends, by a hash of theirs: a later one may take a place
     Duration shortest_;
     std::size_t max_live_;
     Duration busy_{0};

@@ -114,6 +114,16 @@ Scheduler::Tail Scheduler::find_tail(const Calendar& bus, std::span<const Calend
     }
 }
 
+/// It is booked out, and so many planes have work that it stays so: while one page is sensed the others' pages cross the bus.
+bool Scheduler::is_bus_the_limit(ChannelId channel, const Medium& medium, SimTime from) const {
+    const Duration each = timing_.command + whole_page_;
+    if (!buses_[channel.value()].is_booked_out(from, medium.page_read)) return false;
+    const std::uint32_t lanes = planes_per_channel_.divisor() / planes_per_lane_.divisor();
+    const auto own = std::span{cells_}.subspan(std::size_t{channel.value()} * lanes, lanes);
+    const auto at_work = std::ranges::count_if(own, [=](const Calendar& cells) { return cells.free_at() > from; });
+    return at_work > 1 && at_work * each >= medium.page_read;
+}
+
 Scheduler::Reservation Scheduler::read(PlaneId plane, const Medium& medium, std::uint32_t bytes, SimTime from, bool host, PagePart part) {
     const ChannelId channel = channel_of(plane);
     const Duration request = host ? timing_.host_interface_command : none;
@@ -126,13 +136,14 @@ Scheduler::Reservation Scheduler::read(PlaneId plane, const Medium& medium, std:
     const Duration out = part == PagePart::spare ? transfer(bytes) : bytes == geometry_.page_bytes() ? whole_page_ : data_transfer(bytes);
     const Duration moved_by_cpu = page_buffers_ == 0 ? work : none;
     const Duration polled = options_.bus_held_while_sensing ? medium.page_read + out + moved_by_cpu : none;
-
+    // Only transfers of one length can be packed, and only where nothing but the bus decides.
+    const bool packs = host && work == none && polled == none && out == whole_page_ && is_bus_the_limit(channel, medium, from);
     for (SimTime start = from;;) {
         const SimTime asked = front_.earliest(start, request);
         const SimTime command = bus.earliest(asked + request, timing_.command + polled);
         const SimTime sense = command + timing_.command;
         const SimTime sensed = sense + medium.page_read;
-        const Tail tail = find_tail(bus, buffers, sensed, out, work);
+        const Tail tail = packs ? Tail{bus.earliest_packed(sensed, out, slip_in_), sensed} : find_tail(bus, buffers, sensed, out, work);
         if (polled != none && tail.out != sensed) {
             start = tail.out - medium.page_read - timing_.command - request;
             continue;
@@ -159,6 +170,7 @@ Scheduler::Reservation Scheduler::read(PlaneId plane, const Medium& medium, std:
         if (polled == none) {
             bus.take(command, timing_.command);
             bus.take(tail.out, out + moved_by_cpu);
+            if (packs || bus.notes_brief()) bus.note_brief(sense);
         } else {
             bus.take(command, timing_.command + polled);
         }

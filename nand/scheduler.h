@@ -11,7 +11,8 @@
 ///            next page while the cells are busy; erases and programs that reads of the host may suspend. An end that was reported never moves: the
 ///            time of a suspension is owed, and the plane pays it behind the operation, or behind what was reserved there before.
 ///            Data that leave a chip right behind another transfer leave the time of a command between the two. So on a busy bus the command of a
-///            later read finds a gap, though transfers have their times long before.
+///            later read finds a gap, though transfers have their times long before. On a bus that is booked out, whole pages that go to the host
+///            begin whole transfers behind what precedes them, so that no gap is lost.
 /// Invariant  N3: no resource serves two operations at one instant; a chain of phases is reserved whole or not at all.
 /// Cost       O(1) amortised: each step of a search passes a reservation for good. A calendar keeps 64 reservations at most, a bus eight for each of
 ///            its planes.
@@ -132,6 +133,7 @@ private:
     [[nodiscard]] Window* window_for(std::size_t lane, SimTime from, SimTime sense, Duration held, SimTime& earliest);
     /// The lanes of a pair of planes, into lanes_.
     void take_lanes_of_pair(PlaneId first);
+    [[nodiscard]] bool is_bus_the_limit(ChannelId channel, const Medium& medium, SimTime from) const;
     void settle_resources(ChannelId channel, std::span<const std::size_t> lanes, Duration front_work);
 
     Geometry geometry_;

@@ -122,6 +122,10 @@ buntdb) # Update(), defaults
     go_store buntdb ;;
 buntdb_always) # Update() with SyncPolicy Always
     go_store buntdb_always ;;
+badger) # Update() with SyncWrites
+    go_store badger ;;
+pebble) # Set() with Sync
+    go_store pebble ;;
 tidwall_wal) # Write()
     go_store tidwall_wal ;;
 diskv) # WriteStream() with sync
@@ -138,6 +142,8 @@ persy) # commit()
     rust_store persy ;;
 jammdb) # commit()
     rust_store jammdb ;;
+fjall) # insert() and persist(SyncAll), on a database that is there
+    rust_store fjall prepared ;;
 pickledb_rust) # set() with AutoDump
     rust_store pickledb_rust ;;
 atomicwrites_rust) # control: file and directory synced

@@ -3,7 +3,7 @@
 /// Idea       A virtual page is a page set: one page on each of `width` channels. A virtual block owns a chain: a primary set and up to `width`
 ///            replacement sets. Writes go in order into the last set; when it is full its page table is committed to a summary page of the primary
 ///            and a replacement page points to the next set. When the chain is full, or free sets run short, what is valid is merged into a fresh
-///            primary.
+///            primary; where all of it lies in the last set, that set becomes the primary as it is, and nothing is copied.
 ///            Small writes and reads stay in a cache of whole virtual pages, evicted through two heaps.
 /// Invariant  X1 a chain has at most width + 1 sets; the page sets of a set are written in order, those before next_row at least begun.
 ///            X2 all sets of a chain but the last are committed: the summary of set i is durable before set i + 1 is programmed (O1).
@@ -90,6 +90,7 @@ struct CoftlCounters {
     std::uint64_t commits = 0;
     std::uint64_t skipped_page_sets = 0; ///< lost to commits before a set was full
     std::uint64_t merges = 0;
+    std::uint64_t switches = 0; ///< merges that copied nothing
     std::uint64_t log_versions = 0;
     std::uint64_t table_loads = 0;
     std::uint64_t swap_outs = 0;
@@ -208,6 +209,8 @@ private:
 
     // coftl_chain.cpp: the flash side of a virtual block
     FtlResult<SimTime> program_page(VirtualBlockId vb, TableId table, VirtualPage page, Buffer data, const Io& io);
+    [[nodiscard]] bool can_switch(VirtualBlockId vb, TableId table) const;
+    FtlResult<SimTime> switch_to_last(VirtualBlockId vb, TableId table, SimTime now, Cause cause);
     FtlResult<SimTime> make_room(VirtualBlockId vb, TableId table, SimTime now);
     FtlResult<SimTime> add_replacement(VirtualBlockId vb, SimTime now);
     FtlResult<SimTime> commit(VirtualBlockId vb, TableId table, SimTime now);
@@ -243,10 +246,12 @@ private:
     FtlResult<SimTime> write_version(SimTime now, bool clean);
     FtlResult<SimTime> flush_trims(const Io& io);
     FtlResult<SimTime> drop_chain(VirtualBlockId vb, SimTime now, Cause cause);
-    FtlResult<SimTime> log_trims(const CoftlRecord& record, const Io& io);
+    FtlResult<SimTime> log_record(std::uint32_t kind, const CoftlRecord& record, const Io& io);
     FtlResult<void> mark_bad(BlockId block, SimTime now);
     /// The sets it had, newest first: a span of gone_, until the next call, so that a merge allocates nothing.
     std::span<const SetId> detach(VirtualBlockId vb);
+    /// The last set becomes the primary; the older ones, as detach() gives them.
+    std::span<const SetId> keep_last(VirtualBlockId vb);
     void note_length(VirtualBlockId vb);
     FtlError log_failed(const FtlError& error);
     [[nodiscard]] CoftlStatement statement_of(VirtualBlockId vb) const;
@@ -258,13 +263,18 @@ private:
     using Births = std::vector<std::uint64_t>; ///< by virtual block; 0 = none
     FtlResult<FtlRecovery> take_over(const MetaLog::Recovered& log);
     void adopt(const CoftlVersion& version, bool clean);
-    /// `dropped` grows from record to record.
-    void replay(const CoftlRecord& record, Births& dropped);
+    /// What the records after a version say of each virtual block's chain; grows from record to record.
+    struct Since {
+        Births dropped;  ///< this primary and all before it
+        Births switched; ///< this set is the primary, though its pages name another
+    };
+    void replay(const CoftlRecord& record, Since& since);
+    void replay_switch(const CoftlRecord& record, Since& since);
     struct Scan {
         SimTime done;
         std::uint64_t pages_read;
     };
-    FtlResult<Scan> scan_listed(const CoftlVersion& version, const Births& dropped, SimTime now);
+    FtlResult<Scan> scan_listed(const CoftlVersion& version, const Since& since, SimTime now);
     void collect_free(const CoftlVersion& version, bool erased);
 
     [[nodiscard]] std::uint32_t mapped_count(VirtualBlockId vb) const;

@@ -106,6 +106,9 @@ FtlResult<SimTime> Coftl::program_page(VirtualBlockId vb, TableId table, Virtual
             // Full: committed at once, or merged where no commit is left (CO7). The request does not wait for it.
             const auto filled = shape_.has_summary(index) ? commit(vb, table, b.last_end) : merge(vb, table, b.last_end, Cause::merge);
             if (!filled && filled.error().kind == FtlErrorKind::host_io) return filled;
+        } else if (b.next_row == shape_.summary_row() && can_switch(vb, table)) {
+            const auto switched = switch_to_last(vb, table, b.last_end, Cause::merge);
+            if (!switched && switched.error().kind == FtlErrorKind::host_io) return switched;
         }
         return *end;
     }
@@ -228,6 +231,7 @@ FtlResult<SimTime> Coftl::merge(VirtualBlockId vb, TableId table, SimTime now, C
     VirtualBlock& b = block(vb);
     const std::uint32_t valid = mapped_count(vb);
     if (valid == 0) return drop_chain(vb, now, cause);
+    if (cause != Cause::wear && can_switch(vb, table)) return switch_to_last(vb, table, now, cause);
     const Origin origin{cause, events_.next_id()};
     for (;;) {
         if (info_.free() == 0) return std::unexpected(out_of_sets(now));
@@ -270,6 +274,40 @@ FtlResult<SimTime> Coftl::merge(VirtualBlockId vb, TableId table, SimTime now, C
         if (valid == shape_.page_count()) return commit(vb, table, done);
         return done;
     }
+}
+
+/// Whatever is mapped lies in the last set, and there its last two page sets, for summaries and replacement pages, are untouched.
+bool Coftl::can_switch(VirtualBlockId vb, TableId table) const {
+    const VirtualBlock& b = block(vb);
+    if (b.length < 2 || b.next_row > shape_.summary_row()) return false;
+    const auto is_sound = [this](BlockId block) { return !array_.is_bad(block) && std::ranges::find(failed_, block) == failed_.end(); };
+    for (const VirtualPage p : shape_.pages())
+        if (const CoftlPlace place = tables_.place(table, p); place.mapped() && place.index() != b.last_index()) return false;
+    return std::ranges::all_of(sets_.blocks(b.last), is_sound);
+}
+
+/// O7: the log says that the last set is the primary, then the others are erased. Its pages keep the word of a replacement set; the birth that they
+/// have in common tells that they belong to it.
+FtlResult<SimTime> Coftl::switch_to_last(VirtualBlockId vb, TableId table, SimTime now, Cause cause) {
+    VirtualBlock& b = block(vb);
+    const std::span<const SetId> old_sets = keep_last(vb);
+    for (const VirtualPage p : shape_.pages())
+        if (const CoftlPlace place = tables_.place(table, p); place.mapped())
+            tables_.set_place(table, p, CoftlPlace{primary_index, place.row(), place.lost()});
+    tables_.set_dirty(table, true);
+    ++own_.switches;
+    CoftlRecord record;
+    record.drops.push_back({vb, info_.of(b.primary).birth});
+    const auto durable = log_record(CoftlRecord::switched, record, {now, {Cause::map, no_event}});
+    if (!durable) return durable;
+    b.ready = std::max(b.ready, *durable);
+    const Origin origin{cause, events_.next_id()};
+    const BlockId first_old = sets_.block(old_sets.front(), 0);
+    const auto released = release(old_sets, {*durable, origin});
+    if (!released) return released;
+    if (events_.wants(EventLevel::all)) events_.on(GcJobEvent{origin.parent, now, *released, GroupId{0}, first_old, 0, cause});
+    if (shape_.is_end(primary_index, b.next_row)) return commit(vb, table, *durable);
+    return durable;
 }
 
 /// Not whole: a program failed, the set is of no use. A page that cannot be read leaves a page set that says so (C9).

@@ -115,7 +115,8 @@ void CoftlVersion::encode(std::vector<std::byte>& to) const {
 std::optional<CoftlVersion> CoftlVersion::decode(std::span<const std::byte> from) {
     LittleEndianReader in{from};
     CoftlVersion v;
-    if (in.u32() != magic || in.u16() != format) return std::nullopt;
+    if (in.u32() != magic) return std::nullopt;
+    if (const std::uint16_t written = in.u16(); written == 0 || written > format) return std::nullopt;
     v.clean = in.u16() != 0;
     v.width = in.u32();
     v.sets = in.u32();

@@ -87,7 +87,7 @@ struct CoftlStatement {
 
 struct CoftlVersion {
     static constexpr std::uint32_t magic = 0x4c56'4f43; // "COVL"
-    static constexpr std::uint16_t format = 1;
+    static constexpr std::uint16_t format = 2;          ///< 1 had no switches, and is read
     struct Free {
         SetId set;
         bool erased;
@@ -128,8 +128,9 @@ struct CoftlVersion {
 
 /// What a flush adds to a version: trims, and virtual blocks of which nothing is mapped any more.
 struct CoftlRecord {
-    static constexpr std::uint32_t trims = 1;  ///< kinds of records in the log
-    static constexpr std::uint32_t opened = 2; ///< after a clean version: it is one no longer; no payload
+    static constexpr std::uint32_t trims = 1;    ///< kinds of records in the log
+    static constexpr std::uint32_t opened = 2;   ///< after a clean version: it is one no longer; no payload
+    static constexpr std::uint32_t switched = 3; ///< each drop names a set that is the primary now; the chain before it is gone
     struct Drop {
         VirtualBlockId vb{0};
         std::uint64_t birth = 0; ///< of the primary: this chain, and every older one, is gone

@@ -33,12 +33,12 @@ FtlResult<FtlRecovery> Coftl::take_over(const MetaLog::Recovered& log) {
         return std::unexpected(unusable);
     const bool was_clean = version->clean && log.records.empty();
     adopt(*version, was_clean);
-    Births dropped(config_.virtual_blocks, 0);
+    Since since{Births(config_.virtual_blocks, 0), Births(config_.virtual_blocks, 0)};
     for (const MetaRecord& r : log.records) {
-        if (r.kind != CoftlRecord::trims) continue;
+        if (r.kind == CoftlRecord::opened) continue;
         const auto record = CoftlRecord::decode(r.payload);
         if (!record) return std::unexpected(unusable);
-        replay(*record, dropped);
+        r.kind == CoftlRecord::switched ? replay_switch(*record, since) : replay(*record, since);
     }
     const auto report = [&](SimTime done, std::uint64_t pages) { return FtlRecovery{was_clean, log.pages_read + pages, done}; };
     if (was_clean) {
@@ -55,7 +55,7 @@ FtlResult<FtlRecovery> Coftl::take_over(const MetaLog::Recovered& log) {
         if (!opened) return std::unexpected(log_failed(opened.error()));
         return report(*opened, 0);
     }
-    const auto scanned = scan_listed(*version, dropped, log.done);
+    const auto scanned = scan_listed(*version, since, log.done);
     if (!scanned) return std::unexpected(scanned.error());
     collect_free(*version, false);
     info_.restart(version->first_birth + version->listed);
@@ -100,10 +100,10 @@ void Coftl::adopt(const CoftlVersion& version, bool clean) {
     }
 }
 
-void Coftl::replay(const CoftlRecord& record, Births& dropped) {
+void Coftl::replay(const CoftlRecord& record, Since& since) {
     for (const CoftlRecord::Drop& d : record.drops) {
         if (!shape_.has(d.vb)) continue;
-        dropped[d.vb.value()] = std::max(dropped[d.vb.value()], d.birth);
+        since.dropped[d.vb.value()] = std::max(since.dropped[d.vb.value()], d.birth);
         const VirtualBlock& b = block(d.vb);
         if (b.length != 0 && info_.of(b.primary).birth <= d.birth) detach(d.vb);
     }
@@ -117,8 +117,22 @@ void Coftl::replay(const CoftlRecord& record, Births& dropped) {
     }
 }
 
+/// O7. A set that the version does not know was taken since: the scan will find it.
+void Coftl::replay_switch(const CoftlRecord& record, Since& since) {
+    for (const CoftlRecord::Drop& d : record.drops) {
+        if (!shape_.has(d.vb)) continue;
+        since.switched[d.vb.value()] = d.birth;
+        const VirtualBlock& b = block(d.vb);
+        if (b.length == 0) continue;
+        if (info_.of(b.last).birth == d.birth)
+            keep_last(d.vb);
+        else
+            detach(d.vb);
+    }
+}
+
 /// CO10: which of the listed sets were taken since, and for which chain, their first page sets say. A primary that a merge wrote counts only whole.
-FtlResult<Coftl::Scan> Coftl::scan_listed(const CoftlVersion& version, const Births& dropped, SimTime now) {
+FtlResult<Coftl::Scan> Coftl::scan_listed(const CoftlVersion& version, const Since& since, SimTime now) {
     Scan scan{now, 0};
     for (std::uint32_t i = 0; i < version.listed; ++i) {
         const SetId set = version.free[i].set;
@@ -133,15 +147,15 @@ FtlResult<Coftl::Scan> Coftl::scan_listed(const CoftlVersion& version, const Bir
         const VirtualBlockId vb = shape_.address(first->lpn).vb;
         const CoftlWord word = CoftlWord::decode(first->scheme_word);
         VirtualBlock& b = block(vb);
-        if (!word.is_in_primary()) {
+        if (!word.is_in_primary() && birth != since.switched[vb.value()]) {
             // A replacement of a primary that has been merged away since belongs to nobody.
             if (ChainIndex{b.length} != word.index || b.primary != word.set()) continue;
             info_.use_again(set, vb, word.index, b.last, birth);
             b.last = set;
             ++b.length;
         } else {
-            if (birth <= dropped[vb.value()]) continue;
-            if (word.merged_rows() > 1) {
+            if (birth <= since.dropped[vb.value()]) continue;
+            if (word.is_in_primary() && word.merged_rows() > 1) {
                 const auto last = read_row_oob(set, RowId{word.merged_rows() - 1}, read->done);
                 if (!last) return std::unexpected(last.error());
                 scan.pages_read += config_.width;

@@ -133,9 +133,6 @@ std::expected<FtlPlan, std::string> plan_coftl(const SsdConfig& config, const Ge
     if (plan.logical_page_bytes > 4096)
         plan.warnings.push_back(fmt::format("a virtual page has {} KiB: smaller writes are merged in the cache, or read, changed and written whole",
                                             plan.logical_page_bytes / 1024));
-    plan.warnings.emplace_back(
-        "coftl writes the flash twice where a full drive is overwritten in order (2.0 flash writes each; page_map, dftl, hftl, "
-        "log_block and fast: 1.0): its merges copy, as its paper has it. Not an error; take another --ftl for such a load");
     return plan;
 }
 
@@ -170,7 +167,9 @@ std::uint64_t dram_of_coftl(const SsdConfig& config) { return config.ftl.options
 constexpr std::array<std::string_view, 1> keys{"nand.two_plane"};
 constexpr std::array<const Option*, 6> options{&coftl_option::cache_bytes, &coftl_option::cached_tables, &coftl_option::free_sets,
                                                &coftl_option::swap_sets,   &coftl_option::mirrored_log,  &coftl_option::wear_period};
-constexpr std::array counters{Counter{"full_merges", "merges", "Chains whose valid pages were copied into a new block set.",
+constexpr std::array counters{Counter{"switch_merges", "merges", "Chains whose last block set held all that was valid and became the primary.",
+                                      [](const Ftl& ftl) { return dynamic_cast<const Coftl&>(ftl).coftl_counters().switches; }, true},
+                              Counter{"full_merges", "merges", "Chains whose valid pages were copied into a new block set.",
                                       [](const Ftl& ftl) { return dynamic_cast<const Coftl&>(ftl).coftl_counters().merges; }, true}};
 
 } // namespace

@@ -200,11 +200,24 @@ std::span<const SetId> Coftl::detach(VirtualBlockId vb) {
     return gone_;
 }
 
+std::span<const SetId> Coftl::keep_last(VirtualBlockId vb) {
+    VirtualBlock& b = block(vb);
+    const VirtualBlock before = b;
+    const std::span<const SetId> all = detach(vb);
+    b = before;
+    b.primary = b.last;
+    b.length = 1;
+    b.committed = b.sealed = false;
+    info_.use(b.last, vb, primary_index, no_set);
+    note_length(vb);
+    return all.subspan(1);
+}
+
 /// A record between two versions, or a version that says the same.
-FtlResult<SimTime> Coftl::log_trims(const CoftlRecord& record, const Io& io) {
+FtlResult<SimTime> Coftl::log_record(std::uint32_t kind, const CoftlRecord& record, const Io& io) {
     if (log_.needs_checkpoint(record.encoded_size())) return write_version(io.when, false);
     record.encode(record_);
-    const auto end = log_.append(CoftlRecord::trims, record_, io.at(std::max(io.when, durable_at_)));
+    const auto end = log_.append(kind, record_, io.at(std::max(io.when, durable_at_)));
     if (!end) return std::unexpected(log_failed(end.error()));
     durable_at_ = std::max(durable_at_, *end);
     return *end;
@@ -215,7 +228,7 @@ FtlResult<SimTime> Coftl::drop_chain(VirtualBlockId vb, SimTime now, Cause cause
     CoftlRecord record;
     record.drops.push_back({vb, info_.of(block(vb).primary).birth});
     const std::span<const SetId> sets = detach(vb);
-    const auto durable = log_trims(record, {now, {Cause::map, no_event}});
+    const auto durable = log_record(CoftlRecord::trims, record, {now, {Cause::map, no_event}});
     if (!durable) return durable;
     const Origin origin{cause, events_.next_id()};
     const auto released = release(sets, {*durable, origin});
@@ -242,7 +255,7 @@ FtlResult<SimTime> Coftl::flush_trims(const Io& io) {
     }
     pending_.clear();
     if (record.drops.empty() && record.statements.empty()) return io.when;
-    const auto durable = log_trims(record, io);
+    const auto durable = log_record(CoftlRecord::trims, record, io);
     if (!durable) return durable;
     if (const auto released = release(sets, {*durable, {Cause::gc, io.origin.parent}}); !released) return released;
     return durable;

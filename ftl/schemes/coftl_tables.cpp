@@ -191,11 +191,10 @@ FtlResult<Coftl::RowOob> Coftl::read_row_oob(SetId set, RowId row, SimTime now) 
     return RowOob{whole ? first : std::nullopt, erased, done};
 }
 
-/// Is this the OOB of a data page of the set as it is used now?
+/// Is this the OOB of a data page of the set as it is used now? Its index is not asked for: a set that became the primary (O7) has that of before.
 bool Coftl::speaks_for(const PageOob& oob, SetId set) const {
     const CoftlSets::Info& s = info_.of(set);
-    return (oob.kind == PageKind::data || oob.kind == PageKind::padding) && oob.sequence.value() == s.birth && shape_.address(oob.lpn).vb == s.vb &&
-           CoftlWord::decode(oob.scheme_word).index == s.index;
+    return (oob.kind == PageKind::data || oob.kind == PageKind::padding) && oob.sequence.value() == s.birth && shape_.address(oob.lpn).vb == s.vb;
 }
 
 /// Page sets in order, up to the first that was never begun; what a cut tore is passed over. `end` of the answer: the first that was not begun.

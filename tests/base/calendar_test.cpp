@@ -110,6 +110,34 @@ TEST_CASE("a phase that is to be apart begins no earlier than that long behind t
     }
 }
 
+TEST_CASE("on a resource that is booked out phases begin whole lengths apart, and at once behind a brief one", "[base]") {
+    Calendar calendar{Duration{10}};
+    CHECK(calendar.earliest_packed(at(7), Duration{90}, Duration{10}) == at(7)); // nothing precedes it
+    calendar.take(at(0), Duration{90});
+    for (const std::int64_t from : {0, 90, 100}) CHECK(calendar.earliest_packed(at(from), Duration{90}, Duration{10}) == at(100));
+    for (const std::int64_t from : {101, 150, 200}) CHECK(calendar.earliest_packed(at(from), Duration{90}, Duration{10}) == at(200));
+    calendar.take(at(90), Duration{10});
+    CHECK(calendar.earliest_packed(at(90), Duration{90}, Duration{10}) == at(110));
+    calendar.note_brief(at(100)); // what the gap was for
+    CHECK(calendar.earliest_packed(at(90), Duration{90}, Duration{10}) == at(100));
+    CHECK(calendar.earliest(at(90), Duration{90}, Duration{10}) == at(110));
+    calendar.take(at(300), Duration{90});
+    CHECK(calendar.earliest_packed(at(150), Duration{90}, Duration{10}) == at(200));
+    CHECK(calendar.earliest_packed(at(201), Duration{90}, Duration{10}) == at(400));
+}
+
+TEST_CASE("booked out is what has an eighth of the time free at most", "[base]") {
+    Calendar calendar;
+    CHECK_FALSE(calendar.is_booked_out(at(0), Duration{80}));
+    calendar.take(at(5), Duration{30});
+    calendar.take(at(40), Duration{31});
+    CHECK(calendar.is_booked_out(at(0), Duration{80}));        // 10 are free before 70
+    CHECK_FALSE(calendar.is_booked_out(at(0), Duration{79}));  // an eighth of it is 9
+    CHECK_FALSE(calendar.is_booked_out(at(30), Duration{80})); // it ends long before
+    calendar.settle(at(71));
+    CHECK_FALSE(calendar.is_booked_out(at(71), Duration{8}));
+}
+
 TEST_CASE("a phase of no length fits anywhere and takes nothing", "[base]") {
     Calendar calendar;
     calendar.take(at(10), Duration{10});

@@ -55,13 +55,18 @@ TEST_CASE("a replacement page lies on flash as the format says", "[ftl][coftl]")
 TEST_CASE("a log version lies on flash as the format says; cut short anywhere it is refused", "[ftl][coftl]") {
     std::vector<std::byte> out;
     small_version().encode(out);
-    CHECK(out == bytes({0x43, 0x4f, 0x56, 0x4c, 1, 0, 1, 0, 2,  0, 0, 0, 9, 0, 0, 0, 3,  0, 0, 0, 1,    0, 0, 0, //
+    CHECK(out == bytes({0x43, 0x4f, 0x56, 0x4c, 2, 0, 1, 0, 2,  0, 0, 0, 9, 0, 0, 0, 3,  0, 0, 0, 1,    0, 0, 0, //
                         5,    4,    3,    2,    1, 0, 0, 0, 2,  0, 0, 0, 1, 0, 0, 0, 2,  0, 0, 0, 1,    0, 0, 0, //
                         7,    0,    0,    0x80, 8, 0, 0, 0,                                                      //
                         1,    0,    0,    0,    2, 0, 5, 0, 5,  0, 0, 0,                                         //
                         3,    0,    0,    0,    9, 0, 0, 0, 0,  0, 0, 0, 4, 0, 0, 0, 10, 0, 0, 0, 0,    0, 0, 0, //
                         1,    0,    0,    0,    5, 0, 0, 0, 10, 0, 0, 0, 0, 0, 0, 0, 1,  0, 0, 0, 0x2a, 0, 0, 0, 0, 0, 0, 0}));
     REQUIRE(CoftlVersion::decode(out) == small_version());
+    out[4] = std::byte{1}; // as it was before there were switches
+    CHECK(CoftlVersion::decode(out) == small_version());
+    out[4] = std::byte{3};
+    CHECK_FALSE(CoftlVersion::decode(out).has_value());
+    out[4] = std::byte{2};
     for (std::size_t length = 0; length < out.size(); ++length) CHECK_FALSE(CoftlVersion::decode(std::span{out}.first(length)).has_value());
     out.push_back(std::byte{0});
     CHECK_FALSE(CoftlVersion::decode(out).has_value());

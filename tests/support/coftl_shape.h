@@ -1,6 +1,8 @@
 /// Small COFTL devices for tests: sets of several channels, caches and page tables too small for their load.
 #pragma once
 
+#include <vector>
+
 #include "ftl/schemes/coftl.h"
 #include "tests/support/cut_rig.h"
 
@@ -23,6 +25,9 @@ inline SsdConfig coftl_config(const Shape& shape) {
     c.ftl.options.set(coftl_option::cached_tables, shape.tables);
     return c;
 }
+
+/// One to four channels, sets of one to four blocks, with and without a cache.
+inline std::vector<Shape> shapes() { return {{1, 1, 0, 1}, {1, 1, 3, 2}, {2, 2, 0, 2}, {2, 2, 4, 1}, {4, 2, 5, 3}, {4, 4, 2, 2}, {4, 1, 6, 64}}; }
 
 /// Two channels, sets of two blocks of 8 pages: 6 virtual pages a virtual block; no cache, so that every write is a page set.
 inline Shape two_wide(std::uint32_t slots = 0, std::uint32_t tables = 64) { return {2, 2, slots, tables}; }

@@ -87,12 +87,38 @@ std::expected<void, std::string> time_is_weighed(Reproduction& out, const RunCon
         plot_curve(out, figure.ftl, c, fmt::format("{}erases", figure.of), [](const PartitionResult& r) { return r.erases; });
         plot_curve(out, figure.ftl, c, fmt::format("{}operation time in s", figure.of), [](const PartitionResult& r) { return r.operation_s; });
         const PartitionResult& lowest = std::ranges::min(c.fixed, {}, &PartitionResult::erases);
+        if (c.adaptive.erases <= 1.05 * lowest.erases) continue; // the claim holds: there is nothing to explain
         out.claim(id, fmt::format("{}: the static share of least time misses the 5 %, too", figure.claim),
                   fmt::format("least time: {:.0f} erases at {:.0f} %; fewest: {:.0f} at {:.0f} %, which takes {:+.1f} % of time; adaptive: {:.0f}",
                               c.best().erases, percent(c.best().mean_map_share), lowest.erases, percent(lowest.mean_map_share),
                               percent(lowest.operation_s / c.best().operation_s - 1), c.adaptive.erases),
                   {{{c.best().erases}, {lowest.erases}}});
     }
+    return {};
+}
+
+/// Figure 8, dftl: the paper does not say from which static share its largest gain counts. Without a buffer, or maps, everything is far slower.
+std::expected<void, std::string> gain_over_which_share(Reproduction& out, const RunContext& context) {
+    constexpr double papers = 41.9;
+    const auto curves = sweep_partitions("dftl", partition_cases({dram_mib}), context);
+    if (!curves) return std::unexpected(curves.error());
+    std::vector<double> gains;
+    for (const double left : {0.0, 1.0 / 12, 1.0 / 6, 1.0 / 4}) {
+        double gain = 0;
+        for (const PartitionCurve& c : *curves)
+            for (const PartitionResult& r : c.fixed)
+                if (std::min(r.mean_map_share, 1 - r.mean_map_share) > left - 0.01)
+                    gain = std::max(gain, percent(r.operation_s / c.adaptive.operation_s - 1));
+        gains.push_back(gain);
+        out.points.push_back({"dftl: largest gain over a static share that leaves buffer and maps this much of the DRAM, %",
+                              percent(left),
+                              {{"ftl", "dftl"}, {"dram_bytes", dram_mib * mebibyte}, {"left", left}},
+                              gain});
+    }
+    out.claim(id, "ap-fig8, dftl: the paper's largest gain lies between that over all static shares and that over those that leave both a twelfth",
+              fmt::format("{:.1f} % over all, {:.1f} % where both have a twelfth, {:.1f} % a sixth; the paper's {:.1f} %", gains[0], gains[1],
+                          gains[2], papers),
+              {{{papers}, {gains[1]}}, {{gains[0]}, {papers}}});
     return {};
 }
 
@@ -215,8 +241,8 @@ std::expected<void, std::string> hits_to_compare(Reproduction& out, const RunCon
 
 Result run_beyond_causes(const RunContext& context) {
     Reproduction out;
-    for (const auto& part :
-         {same_buffer, axis_from_tables, time_is_weighed, maps_that_hold_all, way_from_the_middle, begun_at_the_best, hits_to_compare})
+    for (const auto& part : {same_buffer, axis_from_tables, time_is_weighed, gain_over_which_share, maps_that_hold_all, way_from_the_middle,
+                             begun_at_the_best, hits_to_compare})
         if (auto done = part(out, context); !done) return std::unexpected(done.error());
     return with_partition_setup(std::move(out), {"financial", "sysmark", "pc", "tpcc"}, context);
 }

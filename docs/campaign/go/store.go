@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cockroachdb/pebble"
+	"github.com/dgraph-io/badger/v4"
 	"github.com/natefinch/atomic"
 	"github.com/peterbourgon/diskv/v3"
 	"github.com/syndtr/goleveldb/leveldb"
@@ -172,8 +174,59 @@ func (atomicFile) get(i int) string {
 	return string(found)
 }
 
+// Small files, so that a state is soon made; all else as badger has it with SyncWrites.
+type badgerStore struct{ db *badger.DB }
+
+func (s badgerStore) put(i int) {
+	must(s.db.Update(func(tx *badger.Txn) error { return tx.Set([]byte(key(i)), []byte(value(i))) }))
+}
+func (s badgerStore) get(i int) (found string) {
+	must(s.db.View(func(tx *badger.Txn) error {
+		item, err := tx.Get([]byte(key(i)))
+		if err == badger.ErrKeyNotFound {
+			return nil
+		}
+		must(err)
+		return item.Value(func(bytes []byte) error {
+			found = string(bytes)
+			return nil
+		})
+	}))
+	return found
+}
+
+type pebbleStore struct{ db *pebble.DB }
+
+func (s pebbleStore) put(i int) { must(s.db.Set([]byte(key(i)), []byte(value(i)), pebble.Sync)) }
+func (s pebbleStore) get(i int) string {
+	found, closer, err := s.db.Get([]byte(key(i)))
+	if err == pebble.ErrNotFound {
+		return ""
+	}
+	must(err)
+	defer closer.Close()
+	return string(found)
+}
+
+type quiet struct{}
+
+func (quiet) Infof(string, ...any)  {}
+func (quiet) Errorf(string, ...any) {}
+func (quiet) Fatalf(format string, values ...any) {
+	must(fmt.Errorf(format, values...))
+}
+
 func open(name string) store {
 	switch name {
+	case "badger":
+		options := badger.DefaultOptions("db").WithSyncWrites(true).WithLogger(nil).WithMemTableSize(1 << 20).WithValueLogFileSize(1 << 20)
+		db, err := badger.Open(options.WithValueThreshold(1 << 10).WithBlockCacheSize(1 << 20).WithNumCompactors(2))
+		must(err)
+		return badgerStore{db}
+	case "pebble":
+		db, err := pebble.Open("db", &pebble.Options{Logger: quiet{}})
+		must(err)
+		return pebbleStore{db}
 	case "bbolt":
 		db, err := bolt.Open("db", 0o600, nil)
 		must(err)

@@ -76,7 +76,7 @@ TEST_CASE("docs/versions.md says of each format which version is written, and wh
     row("file system in a journal", journal_format_version, journal_format_version);
     row("checkpoints of page maps", PageCheckpoint::version, PageCheckpoint::version);
     row("map of hftl", HftlHeader::version, HftlHeader::version);
-    row("records of coftl", CoftlVersion::format, CoftlVersion::format);
+    row("records of coftl", 1, CoftlVersion::format);
     const auto of_log_blocks = of_source("ftl/recovery/merge_journal.cpp", "checkpoint_version");
     row("checkpoints of log blocks", of_log_blocks, of_log_blocks);
     row("event log", oldest_log_version, static_cast<std::uint64_t>(event_log_version()));

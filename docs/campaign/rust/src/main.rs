@@ -137,6 +137,17 @@ impl Store for Jamm {
     }
 }
 
+struct Fjall(fjall::Keyspace, fjall::PartitionHandle);
+impl Store for Fjall {
+    fn put(&mut self, i: u32) {
+        must(self.1.insert(key(i), value(i)));
+        must(self.0.persist(fjall::PersistMode::SyncAll));
+    }
+    fn get(&mut self, i: u32) -> Option<String> {
+        must(self.1.get(key(i))).map(|v| String::from_utf8_lossy(&v).into())
+    }
+}
+
 struct PickleDb(pickledb::PickleDb);
 impl Store for PickleDb {
     fn put(&mut self, i: u32) {
@@ -166,6 +177,11 @@ fn open(name: &str) -> Box<dyn Store> {
         "redb4" => Box::new(Redb4(must(redb4::Database::create("db")))),
         "persy" => Box::new(Persy(must(persy::Persy::open_or_create_with("db", persy::Config::new(), |_| Ok(()))))),
         "jammdb" => Box::new(Jamm(must(jammdb::DB::open("db")))),
+        "fjall" => {
+            let keyspace = must(fjall::Config::new("db").open());
+            let partition = must(keyspace.open_partition("p", fjall::PartitionCreateOptions::default()));
+            Box::new(Fjall(keyspace, partition))
+        }
         "pickledb_rust" => {
             let policy = || pickledb::PickleDbDumpPolicy::AutoDump;
             Box::new(PickleDb(if fs::exists("db").unwrap() {
