@@ -56,9 +56,7 @@ constexpr std::array leaftl_counters{
     Counter{"mispredictions", "pages", "Pages whose segment led to a wrong unit: one more read each.",
             leaftl_learned<&LearnedCounters::mispredictions>},
     Counter{"segments_learned", "segments", "Segments learned.", leaftl_learned<&LearnedCounters::learned>},
-    Counter{"segments_approximate", "segments", "Of these: approximate.", leaftl_learned<&LearnedCounters::learned_approximate>},
-    Counter{"map_bytes_most", "bytes", "DRAM that segments, levels, names and waiting pages took at most.",
-            leaftl_learned<&LearnedCounters::most_bytes>}};
+    Counter{"segments_approximate", "segments", "Of these: approximate.", leaftl_learned<&LearnedCounters::learned_approximate>}};
 
 } // namespace
 
