@@ -298,6 +298,7 @@ const std::vector<SeededBug>& seeded_bugs() {
             {"commits_before_data", "PRAM names pages before they are programmed", made<HastyPram>, Needs::pram},
         };
         for (SeededBug& bug : seeded_orderings()) all.push_back(std::move(bug));
+        for (SeededBug& bug : seeded_map_bugs()) all.push_back(std::move(bug));
         return all;
     }();
     return bugs;

@@ -36,6 +36,8 @@ struct SeededBug {
 [[nodiscard]] const std::vector<SeededBug>& seeded_bugs();
 /// Orders and looks that only some devices or judges bring to light; part of seeded_bugs().
 [[nodiscard]] std::vector<SeededBug> seeded_orderings();
+/// Of maps that are learned; part of seeded_bugs().
+[[nodiscard]] std::vector<SeededBug> seeded_map_bugs();
 
 /// The first violation that was found; none: the bug was not noticed.
 struct Hunt {

@@ -345,8 +345,8 @@ struct ComplainsOfTheShutdown : LyingFtl {
 
 std::vector<SeededBug> seeded_orderings() {
     using Needs = SeededBug::Needs;
-    constexpr std::string_view ledgers = "page_map dftl hftl coftl", merges = "block_map log_block fast";
-    constexpr std::string_view sequenced = "page_map block_map log_block fast dftl coftl";
+    constexpr std::string_view ledgers = "page_map dftl leaftl hftl coftl", merges = "block_map log_block fast";
+    constexpr std::string_view sequenced = "page_map block_map log_block fast dftl leaftl coftl";
     constexpr std::string_view one_chip = "chip-slc", some = "chip-slc wide-slc level-slc";
     const auto ordering = [](std::string_view name, std::string_view what, auto make, Judge judge = Judge::contents, std::string_view schemes = {},
                              Needs needs = Needs::nothing) { return SeededBug{name, what, make, needs, "ordering", judge, schemes, {}}; };
@@ -360,7 +360,7 @@ std::vector<SeededBug> seeded_orderings() {
                  merges),
         ordering("trimmed_block_given_back_early", "a trimmed block is erased before the trim is durable", made<TrimmedBlockEarly>),
         ordering("translation_before_data", "a translation page is programmed before the data that it names", made<TranslationBeforeData>,
-                 Judge::contents, "dftl tpftl"),
+                 Judge::contents, "dftl tpftl leaftl"),
         ordering("shuts_down_during_erase", "the mark of a clean shutdown does not wait for an erase", made<ShutsDownDuringErases>,
                  Judge::writing_on),
         ordering("believes_torn_records", "a damaged record with a good OOB is believed", made<StoreSabotage<BelievesTornRecords>>, Judge::recovery,

@@ -7,6 +7,7 @@
 
 #include "ftl/make_ftl.h"
 #include "ftl/schemes/coftl.h"
+#include "ftl/schemes/demand_options.h"
 #include "ftl/schemes/merge_plan.h"
 #include "ftl/schemes/page_plan.h"
 
@@ -16,8 +17,9 @@ namespace {
 
 /// Shapes that only some schemes have: those that read this key.
 constexpr std::pair<std::string_view, std::string_view> special[] = {
-    {"pairs", "nand.two_plane"},  {"mirror", "coftl.mirrored_log"},        {"turns", "ftl.interleaving"}, {"lines", "nand.one_shot"},
-    {"cached", "ftl.slc_blocks"}, {"dynamic", "ftl.slc_dynamic_permille"}, {"sub", "nand.subpages"},      {"sublines", "nand.subpages"}};
+    {"pairs", "nand.two_plane"}, {"mirror", "coftl.mirrored_log"}, {"turns", "ftl.interleaving"},
+    {"lines", "nand.one_shot"},  {"cached", "ftl.slc_blocks"},     {"dynamic", "ftl.slc_dynamic_permille"},
+    {"sub", "nand.subpages"},    {"sublines", "nand.subpages"},    {"near", "leaftl.gamma"}};
 
 constexpr std::pair<const char*, CellType> cells[] = {{"slc", CellType::slc}, {"mlc", CellType::mlc}, {"tlc", CellType::tlc}};
 
@@ -114,6 +116,13 @@ std::expected<SsdConfig, std::string> shaped(const std::string& shape) {
         c.ftl.options.set(page_option::fold_after_us, 0);
         return c;
     }
+    if (shape == "near") { // segments are approximate, and their pages learned from together
+        g.pages_per_block = 8;
+        c.ftl.options.set(leaftl_option::gamma, 2);
+        c.ftl.options.set(leaftl_option::batch_pages, 8);
+        c.ftl.options.set(demand_option::mapping_cache_bytes, 256);
+        return c;
+    }
     if (shape == "mirror") {
         c.ftl.options.set(coftl_option::mirrored_log, true);
         return c;
@@ -130,8 +139,8 @@ std::expected<SsdConfig, std::string> shaped(const std::string& shape) {
 } // namespace
 
 std::vector<std::string> tiny_shapes() {
-    return {"chip",  "plane", "wide",   "uneven", "unit2", "unit4",  "buffer", "kept",     "level", "hot",
-            "cause", "pairs", "mirror", "turns",  "lines", "cached", "sub",    "sublines", "ahead", "dynamic"};
+    return {"chip",  "plane",  "wide",  "uneven", "unit2",  "unit4", "buffer",   "kept",  "level",   "hot", "cause",
+            "pairs", "mirror", "turns", "lines",  "cached", "sub",   "sublines", "ahead", "dynamic", "near"};
 }
 
 std::vector<std::string> tiny_devices() {

@@ -18,6 +18,7 @@ public:
     [[nodiscard]] std::string_view name() const override { return below_.name(); }
     [[nodiscard]] bool durable_when_answered() const override { return below_.durable_when_answered(); }
     [[nodiscard]] std::uint32_t pages_a_line() const override { return below_.pages_a_line(); }
+    [[nodiscard]] std::uint32_t pages_a_batch() const override { return below_.pages_a_batch(); }
     [[nodiscard]] FtlCounters counters() const override { return below_.counters(); }
     [[nodiscard]] const Ftl& undecorated() const override { return below_.undecorated(); }
     [[nodiscard]] FtlSpace space() const override { return below_.space(); }

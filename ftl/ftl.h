@@ -104,6 +104,8 @@ public:
     [[nodiscard]] virtual bool durable_when_answered() const { return false; }
     /// Pages, which need not follow each other, that one call of write_each() programs at once: a word line of a die. 1: it does not matter.
     [[nodiscard]] virtual std::uint32_t pages_a_line() const { return 1; }
+    /// Pages that a buffer best gives to write_each() together, and not in lines: some maps learn from what comes together.
+    [[nodiscard]] virtual std::uint32_t pages_a_batch() const { return pages_a_line(); }
     /// Since this object was made; never decreasing.
     [[nodiscard]] virtual FtlCounters counters() const = 0;
     /// The scheme itself, where this is a decorator around it: whose counters its entry reads.

@@ -11,7 +11,7 @@ namespace flashlab {
 
 namespace {
 
-constexpr std::size_t longest_run = 64; ///< pages destaged by one call
+constexpr std::size_t longest_run = 64; ///< pages destaged by one call, unless the scheme wants more
 
 std::uint32_t pages_in(std::uint64_t bytes, const Ftl& ftl) { return PramSlots::pages_in(bytes, ftl.logical_page_bytes(), ftl.logical_pages()); }
 
@@ -215,7 +215,7 @@ void BufferedFtl::leave_all(SimTime gone) {
 FtlResult<SimTime> BufferedFtl::make_room(const Io& io) {
     if (buffer_.is_full()) {
         const std::uint32_t before = buffer_.size();
-        const auto gone = evict(below().pages_a_line(), io);
+        const auto gone = evict(below().pages_a_batch(), io);
         if (!gone) return gone;
         freed_ = before - buffer_.size();
         freed_at_ = *gone;
@@ -270,7 +270,7 @@ FtlResult<SimTime> BufferedFtl::evict(std::uint32_t most, const Io& io) {
 FtlResult<SimTime> BufferedFtl::set_capacity(std::uint32_t pages, SimTime now) {
     SimTime done = now;
     while (buffer_.size() > pages) {
-        const auto written = evict(std::min(below().pages_a_line(), buffer_.size() - pages), {now, {}});
+        const auto written = evict(std::min(below().pages_a_batch(), buffer_.size() - pages), {now, {}});
         if (!written) return written;
         done = std::max(done, *written);
     }
@@ -335,12 +335,13 @@ FtlResult<SimTime> BufferedFtl::do_shut_down(SimTime now) {
 /// scheme fills word lines with them.
 FtlResult<SimTime> BufferedFtl::destage(const Io& io) {
     SimTime done = io.when;
-    const bool any = below().pages_a_line() > 1;
+    const bool any = below().pages_a_batch() > 1;
+    const std::size_t most = std::max<std::size_t>(longest_run, below().pages_a_batch());
     while (const auto oldest = buffer_.first_written()) {
         const Origin by = buffer_.written_by(*oldest);
         SimTime ready = io.when;
         begin_taking();
-        for (auto slot = oldest; slot && leaving_.size() < longest_run && goes_with(*slot, by); slot = buffer_.written_next(*slot)) {
+        for (auto slot = oldest; slot && leaving_.size() < most && goes_with(*slot, by); slot = buffer_.written_next(*slot)) {
             if (!any && !pages_.empty() && buffer_.lpn_of(*slot) != after(pages_.back(), 1)) break;
             take(*slot, ready);
         }

@@ -109,33 +109,19 @@ FtlResult<void> DemandTable<Entries>::after_row(std::uint32_t pages, const Io& i
 
 template <class Entries>
 FtlResult<SimTime> DemandTable<Entries>::trim(Lpn first, std::uint32_t pages, const Io& io) {
-    const std::uint64_t& trimmed = parts_.counters.host_pages_trimmed;
-    const std::uint64_t trimmed_before = trimmed;
-    FtlResult<SimTime> done = make_room(0, io); // a checkpoint holds the dirty entries of a cache within its capacity
+    const auto room = make_room(0, io); // a checkpoint holds the dirty entries of a cache within its capacity
+    if (!room) return room;
+    const auto done =
+        trim_by_page(pages_, first, pages, io, [&](std::uint32_t page, Lpn l, std::uint32_t n) { return trim_in_page(page, l, n, io); });
     if (!done) return done;
-    std::uint32_t l = first.value();
-    for (const std::uint32_t end = l + pages; l < end && done;) {
-        const std::uint32_t page = pages_.page_of(Lpn{l});
-        const auto stop = static_cast<std::uint32_t>(std::min<std::uint64_t>(end, pages_.end_of(page)));
-        const std::uint64_t before = trimmed;
-        const auto in_page = trim_in_page(page, Lpn{l}, stop - l, io);
-        if (in_page || trimmed != before) l = stop;
-        done = in_page ? FtlResult<SimTime>{std::max(*done, *in_page)} : in_page;
-    }
-    // Also of a trim that failed half way: what reads zeros now must not come back.
-    if (trimmed != trimmed_before) journal().trimmed(first, l - first.value());
-    if (!done) return done;
-    if (parts_.blocks.has_failed_blocks())
-        if (const auto retired = parts_.blocks.retire_failed(io.when); !retired) return std::unexpected(retired.error());
-    if (const auto written = record_full_trims(io); !written) return std::unexpected(written.error());
-    return done;
+    return std::max(*room, *done);
 }
 
 template <class Entries>
 FtlResult<SimTime> DemandTable<Entries>::trim_in_page(std::uint32_t page, Lpn first, std::uint32_t pages, const Io& io) {
     if (!pages_.exists(page) && entries_.dirty_of(page) == 0) return io.when;
     const std::uint32_t end = first.value() + pages;
-    const bool is_whole = pages_.index_in_page(first) == 0 && (pages == pages_.entries_per_page() || end == parts_.logical_pages);
+    const bool is_whole = pages_.is_whole(first, pages);
     SimTime at = io.when;
     bool reads_page = false;
     for (std::uint32_t l = first.value(); l < end && !reads_page; ++l)

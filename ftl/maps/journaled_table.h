@@ -7,6 +7,8 @@
 /// Power cut  Answered writes are durable, trims once flushed.
 #pragma once
 
+#include <algorithm>
+
 #include "ftl/maps/page_table.h"
 #include "ftl/recovery/page_journal.h"
 
@@ -41,6 +43,29 @@ protected:
     void drop(UnitId unit, SimTime now) {
         journal_.keep_until_flushed(parts_.blocks.units().block_of(unit));
         parts_.blocks.invalidate(unit, now);
+    }
+    /// Trims page by page of the map: `in_page(page, first, pages)`, which counts host_pages_trimmed; the journal hears of what reads zeros now.
+    template <class Pages, class InPage>
+    [[nodiscard]] FtlResult<SimTime> trim_by_page(const Pages& map, Lpn first, std::uint32_t pages, const Io& io, const InPage& in_page) {
+        const std::uint64_t& trimmed = parts_.counters.host_pages_trimmed;
+        const std::uint64_t trimmed_before = trimmed;
+        FtlResult<SimTime> done = io.when;
+        std::uint32_t l = first.value();
+        for (const std::uint32_t end = l + pages; l < end && done;) {
+            const std::uint32_t page = map.page_of(Lpn{l});
+            const auto stop = static_cast<std::uint32_t>(std::min<std::uint64_t>(end, map.end_of(page)));
+            const std::uint64_t before = trimmed;
+            const FtlResult<SimTime> part = in_page(page, Lpn{l}, stop - l);
+            if (part || trimmed != before) l = stop;
+            done = part ? FtlResult<SimTime>{std::max(*done, *part)} : part;
+        }
+        // Also of a trim that failed half way: what reads zeros now must not come back.
+        if (trimmed != trimmed_before) journal_.trimmed(first, l - first.value());
+        if (!done) return done;
+        if (parts_.blocks.has_failed_blocks())
+            if (const auto retired = parts_.blocks.retire_failed(io.when); !retired) return std::unexpected(retired.error());
+        if (const auto written = record_full_trims(io); !written) return std::unexpected(written.error());
+        return done;
     }
     /// What waits is recorded when it fills a page.
     [[nodiscard]] FtlResult<void> record_full_trims(const Io& io);

@@ -33,6 +33,10 @@ public:
     bool durable_when_answered() const override { return Table::durable_when_answered; }
     MappingSpace* mapping_space() override { return table_.mapping_space(); }
     std::uint32_t pages_a_line() const override { return blocks_.units_a_line(); }
+    std::uint32_t pages_a_batch() const override {
+        if constexpr (requires { table_.pages_a_batch(); }) return std::max(pages_a_line(), table_.pages_a_batch());
+        return pages_a_line();
+    }
     FtlCounters counters() const override {
         FtlCounters all = counters_;
         blocks_.count_into(all);
@@ -59,13 +63,18 @@ private:
         return reader_.read_part(lpn, table_.current(lpn), offset, bytes, to, io.at(*looked_up));
     }
     FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) override {
-        return end_of(write_pages({first, pages, from}, io, false));
+        return end_of(write_pages(arranged({first, pages, from}), io, false));
     }
     FtlResult<WrittenLine> do_write_line(std::span<const Lpn> pages, std::span<const std::byte> from, const Io& io) override {
         return write_pages({pages.front(), static_cast<std::uint32_t>(pages.size()), from, pages}, io, true);
     }
     FtlResult<SimTime> do_write_each(std::span<const Lpn> pages, std::span<const std::byte> from, const Io& io) override {
-        return end_of(write_pages({pages.front(), static_cast<std::uint32_t>(pages.size()), from, pages}, io, false));
+        return end_of(write_pages(arranged({pages.front(), static_cast<std::uint32_t>(pages.size()), from, pages}), io, false));
+    }
+    /// A table may want another order.
+    [[nodiscard]] PagesToWrite arranged(const PagesToWrite& what) {
+        if constexpr (requires { table_.arranged(what); }) return table_.arranged(what);
+        return what;
     }
     [[nodiscard]] static FtlResult<SimTime> end_of(const FtlResult<WrittenLine>& written) {
         if (!written) return std::unexpected(written.error());

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/divider.h"
@@ -43,22 +44,13 @@ struct NewEntry {
     std::uint32_t entry = 0;
 };
 
-class TranslationPages {
+/// The directory, and the traffic of the pages that it names; what they hold is the table's.
+class TranslationDirectory {
 public:
     static constexpr FrontierId frontier{1};
 
-    TranslationPages(const TableParts& parts, DemandCounters& counted);
+    TranslationDirectory(const TableParts& parts, DemandCounters& counted, std::uint32_t entries_per_page);
 
-    [[nodiscard]] static std::uint32_t entries_in(const UnitGeometry& units) { return units.bytes_per_unit() / 4; }
-    [[nodiscard]] static std::uint32_t count_of(const UnitGeometry& units, std::uint32_t logical_pages) {
-        return (logical_pages + entries_in(units) - 1) / entries_in(units);
-    }
-    /// Of the table's part of a checkpoint.
-    [[nodiscard]] static std::uint64_t checkpoint_bytes_at_most(const UnitGeometry& units, std::uint32_t groups, std::uint32_t cached_entries) {
-        // Dirty entries: the cache's, the deferred ones (F6), and above both those of a collection made in one go or given up in each group.
-        const std::uint64_t dirty = std::uint64_t{cached_entries} + 2ull * groups * units.units_per_block();
-        return 8 + 4ull * count_of(units, units.units()) + 8 * dirty;
-    }
     [[nodiscard]] std::uint32_t entries_per_page() const { return entries_per_page_; }
     [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(gtd_.size()); }
     [[nodiscard]] std::uint64_t directory_bytes() const { return gtd_.size() * 4; }
@@ -69,19 +61,22 @@ public:
     /// False: nothing of it is mapped on flash, and that is known without a read.
     [[nodiscard]] bool exists(std::uint32_t page) const { return gtd_[page] != map_entry::unmapped; }
     [[nodiscard]] std::uint32_t existing() const { return static_cast<std::uint32_t>(count() - std::ranges::count(gtd_, map_entry::unmapped)); }
-    [[nodiscard]] std::uint32_t stored(Lpn lpn) const { return stored_[lpn.value()]; }
+    /// Pages [first, first + pages) are all that a page maps.
+    [[nodiscard]] bool is_whole(Lpn first, std::uint32_t pages) const {
+        return index_in_page(first) == 0 && (pages == entries_per_page_ || first.value() + pages == parts_.logical_pages);
+    }
 
     [[nodiscard]] FtlResult<SimTime> read(std::uint32_t page, const Io& io);
     /// When it may be written; may collect. What it will hold may have changed by then.
     [[nodiscard]] FtlResult<SimTime> make_room(std::uint32_t page, SimTime now) { return parts_.blocks.make_room(home_of(page), frontier, now); }
-    /// With these entries changed: the old version is read, where there is one. None: a program failed; make room and come again.
-    [[nodiscard]] FtlResult<std::optional<SimTime>> write(std::uint32_t page, std::span<const NewEntry> changed, const Io& io);
+    /// With this content, empty where no payload is kept. None: a program failed; make room and come again.
+    [[nodiscard]] FtlResult<std::optional<SimTime>> program(std::uint32_t page, std::span<const std::byte> content, const Io& io);
     void moved(std::uint32_t page, UnitId from, UnitId to) {
         ensure(gtd_[page] == map_entry::of(from), "a valid translation page is the newest of its entries");
         gtd_[page] = map_entry::of(to);
     }
     /// Nothing is mapped there any more. The unit that held it is the caller's to drop.
-    std::optional<UnitId> forget(std::uint32_t page);
+    std::optional<UnitId> forget(std::uint32_t page) { return map_entry::unit(std::exchange(gtd_[page], map_entry::unmapped)); }
 
     // Checkpoint and recovery. The directory:
     void encode(LittleEndianWriter& out) const {
@@ -90,28 +85,68 @@ public:
     void decode(LittleEndianReader& in) {
         for (std::uint32_t& entry : gtd_) entry = in.u32();
     }
-    /// After an unclean end the newest versions, then what they all hold; moves `start.done` on.
-    [[nodiscard]] FtlResult<void> load(PageJournal::Start& start, FtlRecovery& report);
+    /// After an unclean end the newest versions, then what they all hold, which `holds(page, bytes)` hears; moves `start.done` on.
+    template <class Holds>
+    [[nodiscard]] FtlResult<void> load(PageJournal::Start& start, FtlRecovery& report, const Holds& holds) {
+        if (!start.was_clean) rebuild_map(gtd_, PageKind::translation, units_, start.census, nullptr, start.checkpoint.next_sequence);
+        SimTime done = start.done;
+        for (std::uint32_t page = 0; page < count(); ++page) {
+            if (!exists(page)) continue;
+            if (const auto read = load_page(page, start.done, report); !read)
+                return std::unexpected(read.error());
+            else
+                done = std::max(done, *read);
+            holds(page, std::span<const std::byte>{page_});
+        }
+        start.done = done;
+        return {};
+    }
     [[nodiscard]] std::uint32_t unit_entry(std::uint32_t page) const { return gtd_[page]; }
-    /// Of all logical pages.
-    [[nodiscard]] std::vector<std::uint32_t> stored_entries() const { return {stored_.begin(), stored_.begin() + parts_.logical_pages}; }
     void check(MapCheck& map, std::vector<CheckProblem>& out) const;
 
-private:
-    [[nodiscard]] GroupId home_of(std::uint32_t page) const { return GroupId{page % parts_.blocks.groups()}; }
-    [[nodiscard]] std::span<std::uint32_t> entries_of(std::uint32_t page) {
-        return std::span{stored_}.subspan(std::size_t{page} * entries_per_page_, entries_per_page_);
-    }
-    [[nodiscard]] std::span<const std::byte> content(std::uint32_t page, std::span<const NewEntry> changed);
-
+protected:
     const TableParts parts_;
     const UnitGeometry units_;
     DemandCounters& counted_;
+    std::vector<std::byte> page_; ///< one, for program and recovery
+
+private:
+    [[nodiscard]] GroupId home_of(std::uint32_t page) const { return GroupId{page % parts_.blocks.groups()}; }
+    [[nodiscard]] FtlResult<SimTime> load_page(std::uint32_t page, SimTime now, FtlRecovery& report);
+
     std::uint32_t entries_per_page_;
     Divider to_page_;
-    ZeroedVector<std::uint32_t> stored_; ///< by logical page
     std::vector<std::uint32_t> gtd_;
-    std::vector<std::byte> page_; ///< one, for program and recovery
+};
+
+/// Pages of plain entries, 4 bytes each.
+class TranslationPages : public TranslationDirectory {
+public:
+    TranslationPages(const TableParts& parts, DemandCounters& counted);
+
+    [[nodiscard]] static std::uint32_t entries_in(const UnitGeometry& units) { return units.bytes_per_unit() / 4; }
+    /// Of the table's part of a checkpoint, whose directory names so many pages.
+    [[nodiscard]] static std::uint64_t checkpoint_bytes_at_most(const UnitGeometry& units, std::uint32_t groups, std::uint32_t pages,
+                                                                std::uint32_t cached_entries) {
+        // Dirty entries: the cache's, the deferred ones (F6), and above both those of a collection made in one go or given up in each group.
+        const std::uint64_t dirty = std::uint64_t{cached_entries} + 2ull * groups * units.units_per_block();
+        return 8 + 4ull * pages + 8 * dirty;
+    }
+    [[nodiscard]] std::uint32_t stored(Lpn lpn) const { return stored_[lpn.value()]; }
+    /// With these entries changed: the old version is read, where there is one. None: a program failed; make room and come again.
+    [[nodiscard]] FtlResult<std::optional<SimTime>> write(std::uint32_t page, std::span<const NewEntry> changed, const Io& io);
+    std::optional<UnitId> forget(std::uint32_t page);
+    [[nodiscard]] FtlResult<void> load(PageJournal::Start& start, FtlRecovery& report);
+    /// Of all logical pages.
+    [[nodiscard]] std::vector<std::uint32_t> stored_entries() const { return {stored_.begin(), stored_.begin() + parts_.logical_pages}; }
+
+private:
+    [[nodiscard]] std::span<std::uint32_t> entries_of(std::uint32_t page) {
+        return std::span{stored_}.subspan(std::size_t{page} * entries_per_page(), entries_per_page());
+    }
+    [[nodiscard]] std::span<const std::byte> content(std::uint32_t page, std::span<const NewEntry> changed);
+
+    ZeroedVector<std::uint32_t> stored_; ///< by logical page
 };
 
 } // namespace flashlab

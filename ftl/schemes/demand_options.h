@@ -26,4 +26,27 @@ inline constexpr OptionOf<bool> fetch_on_write_miss{{.key = "dftl.fetch_on_write
                                                      .max = 1}};
 } // namespace demand_option
 
+namespace leaftl_option {
+inline constexpr OptionOf<std::uint32_t> gamma{
+    {.key = "leaftl.gamma",
+     .help = "Units by which a learned segment may miss a page. Larger: fewer and longer segments, and more reads of "
+             "a wrong page. 0: segments are exact.",
+     .max = 16}};
+inline constexpr OptionOf<std::uint32_t> batch_pages{
+    {.key = "leaftl.batch_pages",
+     .help = "Pages that are learned from together, 8 bytes of DRAM each until then; a write buffer gives the "
+             "flash so many at a time. Larger: longer segments, and longer waits for the buffer.",
+     .phase = OptionPhase::mount,
+     .initial = 256,
+     .min = 1,
+     .max = 1u << 16}};
+inline constexpr OptionOf<std::uint64_t> compaction_pages{
+    {.key = "leaftl.compaction_pages",
+     .help = "Pages that the host writes between compactions of the segments in DRAM. Larger: more hidden "
+             "segments. 0: only with their translation page.",
+     .phase = OptionPhase::mount,
+     .initial = 1'000'000,
+     .max = std::uint64_t{1} << 40}};
+} // namespace leaftl_option
+
 } // namespace flashlab

@@ -16,9 +16,9 @@ constexpr std::uint32_t spare_blocks_a_group = 5;
 CachedEntries cached_entries(const DemandKind& kind, const SsdConfig& config, const UnitGeometry& units) {
     const OptionSet& options = config.ftl.options;
     CachedEntries of;
-    of.bytes_each = options[*kind.entry_bytes];
+    if (kind.entry_bytes != nullptr) of.bytes_each = options[*kind.entry_bytes];
     of.bytes_a_page = kind.page_bytes == nullptr ? 0 : options[*kind.page_bytes];
-    of.fetched_for_writes = options[*kind.fetches];
+    of.fetched_for_writes = kind.fetches != nullptr && options[*kind.fetches];
     const std::uint64_t map_bytes = std::uint64_t{units.units()} * 4;
     const std::uint64_t asked = options[demand_option::mapping_cache_bytes];
     const std::uint64_t entries = (asked == 0 ? map_bytes / 32 : asked) / of.bytes_each;
@@ -34,18 +34,22 @@ std::uint32_t groups_of(const SsdConfig& config, const Geometry& g) {
 std::uint64_t checkpoint_bytes(const DemandKind& kind, const SsdConfig& config, const Geometry& g) {
     const UnitGeometry units{g, config.ftl.mapping_unit_pages};
     const std::uint32_t groups = groups_of(config, g);
-    return PageJournal::checkpoint_bytes_at_most(
-        units, groups, 1 + streams_of(config), TranslationPages::checkpoint_bytes_at_most(units, groups, cached_entries(kind, config, units).count));
+    return PageJournal::checkpoint_bytes_at_most(units, groups, 1 + streams_of(config),
+                                                 kind.recorded(units, groups, cached_entries(kind, config, units)));
 }
 
 } // namespace
+
+std::uint64_t DemandKind::recorded_entries(const UnitGeometry& units, std::uint32_t groups, const CachedEntries& cached) {
+    return TranslationPages::checkpoint_bytes_at_most(units, groups, DemandKind{}.translation_pages(units, units.units()), cached.count);
+}
 
 std::expected<FtlPlan, std::string> plan_demand(const DemandKind& kind, const SsdConfig& config, const Geometry& g) {
     if (const auto possible = can_map_units(config, g, kind.scheme); !possible) return std::unexpected(possible.error());
     const UnitGeometry units{g, config.ftl.mapping_unit_pages};
     const std::uint32_t groups = groups_of(config, g);
     // Each group's share of the translation pages, rounded up to a block, and the block that is open.
-    const std::uint64_t a_group = (TranslationPages::count_of(units, units.units()) + groups - 1) / groups;
+    const std::uint64_t a_group = (kind.translation_pages(units, units.units()) + groups - 1) / groups;
     const std::uint64_t blocks_a_group = (a_group + units.units_per_block() - 1) / units.units_per_block();
     return plan_pages(config, g,
                       {.scheme = kind.scheme,
@@ -70,13 +74,13 @@ DemandParts demand_parts(const DemandKind& kind, const FtlParts& parts) {
     of.blocks.stamps_pages = true;
     of.blocks.frontiers = {data_rule, map_rule};
     of.blocks.spare_blocks_a_group = spare_blocks_a_group;
-    of.blocks.valid_units_at_most += TranslationPages::count_of(units, plan.logical_pages);
+    of.blocks.valid_units_at_most += kind.translation_pages(units, plan.logical_pages);
     of.cached = cached_entries(kind, config, units);
     return of;
 }
 
-WriteMemory memory_of_demand(const SsdConfig& config, const FtlPlan& plan, const Geometry& g, const Ftl& ftl) {
-    const std::uint32_t pages = TranslationPages::count_of(UnitGeometry{g, config.ftl.mapping_unit_pages}, plan.logical_pages);
+WriteMemory memory_of_demand(const DemandKind& kind, const SsdConfig& config, const FtlPlan& plan, const Geometry& g, const Ftl& ftl) {
+    const std::uint32_t pages = kind.translation_pages(UnitGeometry{g, config.ftl.mapping_unit_pages}, plan.logical_pages);
     return page_map_memory(config, plan, g, ftl, 2, 2 * std::uint64_t{pages}); // a translation page and its stale version
 }
 

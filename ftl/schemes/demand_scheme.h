@@ -14,10 +14,19 @@ namespace flashlab {
 
 /// What differs between them, but for the cache's type.
 struct DemandKind {
-    std::string_view scheme;
-    const OptionOf<std::uint32_t>* entry_bytes; ///< DRAM that an entry takes
-    const OptionOf<std::uint32_t>* page_bytes;  ///< and a translation page that has any; null: nothing
-    const OptionOf<bool>* fetches;              ///< for a write miss
+    std::string_view scheme{};
+    const OptionOf<std::uint32_t>* entry_bytes = nullptr; ///< DRAM that an entry takes; null: 8
+    const OptionOf<std::uint32_t>* page_bytes = nullptr;  ///< and a translation page that has any; null: nothing
+    const OptionOf<bool>* fetches = nullptr;              ///< for a write miss; null: never
+    /// Logical pages of a translation page.
+    std::uint32_t (*pages_of)(const UnitGeometry& units) = TranslationPages::entries_in;
+    /// Of a checkpoint, the table's part at most.
+    std::uint64_t (*recorded)(const UnitGeometry& units, std::uint32_t groups, const CachedEntries& cached) = recorded_entries;
+
+    [[nodiscard]] std::uint32_t translation_pages(const UnitGeometry& units, std::uint32_t logical_pages) const {
+        return (logical_pages + pages_of(units) - 1) / pages_of(units);
+    }
+    [[nodiscard]] static std::uint64_t recorded_entries(const UnitGeometry& units, std::uint32_t groups, const CachedEntries& cached);
 };
 
 [[nodiscard]] std::expected<FtlPlan, std::string> plan_demand(const DemandKind& kind, const SsdConfig& config, const Geometry& g);
@@ -28,7 +37,7 @@ struct DemandParts {
     CachedEntries cached;
 };
 [[nodiscard]] DemandParts demand_parts(const DemandKind& kind, const FtlParts& parts);
-[[nodiscard]] WriteMemory memory_of_demand(const SsdConfig& config, const FtlPlan& plan, const Geometry& g, const Ftl& ftl);
+[[nodiscard]] WriteMemory memory_of_demand(const DemandKind& kind, const SsdConfig& config, const FtlPlan& plan, const Geometry& g, const Ftl& ftl);
 [[nodiscard]] std::uint64_t dram_of_demand(const SsdConfig& config);
 /// A mapping cache that grows with the partition must fit in a checkpoint: the drive keeps the size for which its area of checkpoints was made.
 [[nodiscard]] std::expected<void, std::string> settle_demand(SsdConfig& config, std::span<const std::string> asked);
@@ -45,7 +54,9 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_demand(const DemandKind& k
 inline constexpr std::array<std::string_view, 5> demand_keys{"nand.one_shot", "ftl.allocation", "ftl.victim", "ftl.moving_ring", "ftl.gc_slice_us"};
 /// The entry of one, with what all have.
 constexpr Scheme demand_scheme(Scheme own) {
-    own.write_memory = memory_of_demand;
+    own.write_memory = [](const SsdConfig& config, const FtlPlan& plan, const Geometry& g, const Ftl& ftl) {
+        return memory_of_demand({}, config, plan, g, ftl);
+    };
     own.separates = true;
     own.dram_bytes = dram_of_demand;
     own.settle = settle_demand;

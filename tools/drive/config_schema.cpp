@@ -67,7 +67,7 @@ const std::array common_keys{
          "Over-provisioning in thousandths of the blocks, at least 4 blocks a group. Larger: lower write amplification, less capacity."),
     SAME(ftl.victim, text, mount, 0, 0, victim_help),
     SAME(ftl.separation, text, mkfs, 0, 0,
-         "With page_map, dftl, tpftl, hftl: what shares superblocks: none, frequency (hot, cold), cause (host, copies) or host (its streams)."),
+         "With page maps: what shares superblocks: none, frequency (hot, cold), cause (host, copies) or host (its streams)."),
     SAME(ftl.wear_threshold, integer, mount, 0, 1'000'000'000,
          "Erases by which a block may lag behind its die's mean, and an eighth of it, before its data move. Smaller: more even wear. 0: off."),
     SAME(ftl.moving_ring, integer, mkfs, 0, 1,

@@ -1,0 +1,285 @@
+#include "ftl/maps/segments.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <ranges>
+#include <utility>
+
+#include "base/contract.h"
+
+namespace flashlab {
+
+namespace slope {
+
+double value(std::uint16_t bits) {
+    const int exponent = bits >> 10, fraction = bits & 1023;
+    return exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25);
+}
+
+std::optional<std::uint16_t> at_least(double wanted) {
+    const auto codes = std::views::iota(0, last + 1);
+    const int found = *std::ranges::lower_bound(codes, wanted, {}, [](int bits) { return value(static_cast<std::uint16_t>(bits)); });
+    return found > last ? std::nullopt : std::optional{static_cast<std::uint16_t>(found | 1)};
+}
+
+std::uint16_t of_stride(std::uint32_t n) {
+    return static_cast<std::uint16_t>(*at_least(1.0 / n) & ~1u); // a neighbour of 1 / n
+}
+
+std::uint32_t stride(std::uint16_t bits) { return static_cast<std::uint32_t>(std::lround(1 / value(bits))); }
+
+} // namespace slope
+
+bool Segment::holds(std::uint8_t page) const {
+    if (page < start || page > end()) return false;
+    if (is_hole() || length == 0) return true;
+    return is_exact() ? (page - start) % slope::stride(slope) == 0 : std::ranges::binary_search(names, page);
+}
+
+std::uint32_t Segment::predict(std::uint8_t page) const {
+    if (length == 0) return intercept;
+    const int from_start = page - start;
+    if (is_exact()) return intercept + static_cast<std::uint32_t>(from_start) / slope::stride(slope);
+    return intercept + static_cast<std::uint32_t>(slope::value(slope) * from_start + 0.5);
+}
+
+std::size_t exact_run(std::span<const PlacedPage> placed) {
+    std::size_t n = 1;
+    while (n < placed.size() && placed[n].unit == placed[n - 1].unit + 1 && placed[n].page - placed[n - 1].page == placed[1].page - placed[0].page)
+        ++n;
+    return n;
+}
+
+Segment exact_segment(std::span<const PlacedPage> run) {
+    Segment s{.start = run.front().page, .length = static_cast<std::uint8_t>(run.back().page - run.front().page), .intercept = run.front().unit};
+    if (run.size() > 1) s.slope = slope::of_stride(run[1].page - run[0].page);
+    return s;
+}
+
+/// Each page narrows the slopes that serve: round(slope x dx) within dv - gamma .. dv + gamma.
+LongestLine longest_line(std::span<const PlacedPage> placed, std::uint32_t gamma) {
+    LongestLine longest;
+    double least = 0, beyond = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 1; i < placed.size(); ++i) {
+        const double dx = placed[i].page - placed[0].page;
+        const double dv = static_cast<double>(placed[i].unit) - static_cast<double>(placed[0].unit);
+        least = std::max(least, (dv - gamma - 0.5) / dx);
+        beyond = std::min(beyond, (dv + gamma + 0.5) / dx);
+        const auto serves = slope::at_least(least);
+        if (!serves || slope::value(*serves) >= beyond) break;
+        longest = {i + 1, *serves};
+    }
+    return longest;
+}
+
+/// It ends before a page whose prediction would lead to a unit that does not know it.
+std::optional<Segment> smaller_line(std::span<const PlacedPage> placed, std::uint32_t gamma, const NamesPage& names, std::size_t exact) {
+    const LongestLine longest = longest_line(placed, gamma);
+    if (longest.pages <= exact) return std::nullopt;
+    Segment s{.start = placed.front().page, .slope = longest.slope, .intercept = placed.front().unit};
+    for (const PlacedPage& p : placed.first(longest.pages)) {
+        s.length = static_cast<std::uint8_t>(p.page - s.start);
+        if (!names(p, s.predict(p.page))) break;
+        s.names.push_back(p.page);
+    }
+    if (s.names.empty()) return std::nullopt;
+    s.length = static_cast<std::uint8_t>(s.names.back() - s.start);
+    std::size_t exact_ones = 0;
+    for (auto left = placed.first(s.names.size()); !left.empty(); ++exact_ones) left = left.subspan(exact_run(left));
+    return 9 + s.names.size() < 8 * exact_ones ? std::optional{std::move(s)} : std::nullopt;
+}
+
+std::optional<SegmentLevels::Found> SegmentLevels::find(std::uint8_t page) const {
+    for (const Level& level : levels_) {
+        const auto behind = std::ranges::upper_bound(level, page, {}, &Segment::start);
+        if (behind == level.begin()) continue;
+        const Segment& s = *std::prev(behind);
+        if (!s.holds(page)) continue;
+        return s.is_hole() ? Found{.is_hole = true} : Found{s.predict(page), s.is_exact()};
+    }
+    return std::nullopt;
+}
+
+SegmentLevels::Pages SegmentLevels::pages_of(const Segment& s) {
+    Pages pages;
+    if (s.is_approximate())
+        for (const std::uint8_t page : s.names) pages.set(page);
+    else
+        for (std::uint32_t page = s.start, step = s.is_hole() || s.length == 0 ? 1 : slope::stride(s.slope); page <= s.end(); page += step)
+            pages.set(page);
+    return pages;
+}
+
+bool SegmentLevels::cut(Segment& s, const Pages& gone) {
+    if (s.is_approximate()) { // its start stays: predictions count from there
+        std::erase_if(s.names, [&](std::uint8_t page) { return gone.test(page); });
+        if (!s.names.empty()) s.length = static_cast<std::uint8_t>(s.names.back() - s.start);
+        return !s.names.empty();
+    }
+    if (s.length == 0) return !gone.test(s.start);
+    const Pages left = pages_of(s) & ~gone;
+    if (left.none()) return false;
+    std::uint32_t first = s.start, last = s.end();
+    while (!left.test(first)) ++first;
+    while (!left.test(last)) --last;
+    if (!s.is_hole()) s.intercept = s.predict(static_cast<std::uint8_t>(first));
+    s.start = static_cast<std::uint8_t>(first);
+    s.length = static_cast<std::uint8_t>(last - first);
+    if (s.length == 0 && !s.is_hole()) s.slope = 0;
+    return true;
+}
+
+bool SegmentLevels::has_place(const Level& level, const Segment& s) {
+    const auto at = std::ranges::lower_bound(level, s.start, {}, &Segment::start);
+    return (at == level.end() || at->start > s.end()) && (at == level.begin() || std::prev(at)->end() < s.start);
+}
+
+void SegmentLevels::place(Level& level, Segment s) {
+    const auto at = std::ranges::lower_bound(level, s.start, {}, &Segment::start);
+    level.insert(at, std::move(s));
+}
+
+void SegmentLevels::insert(Segment segment) {
+    if (levels_.empty()) levels_.emplace_back();
+    has_lines_ = has_lines_ || segment.is_approximate();
+    const Pages taken = pages_of(segment);
+    Level kept, pushed;
+    Level& top = levels_.front();
+    auto first = std::ranges::lower_bound(top, segment.start, {}, &Segment::start);
+    if (first != top.begin() && std::prev(first)->end() >= segment.start) --first;
+    auto behind = first;
+    for (; behind != top.end() && behind->start <= segment.end(); ++behind) {
+        if (!cut(*behind, taken)) continue;
+        const bool overlaps = behind->start <= segment.end() && behind->end() >= segment.start;
+        (overlaps ? pushed : kept).push_back(std::move(*behind));
+    }
+    top.erase(first, behind);
+    for (Segment& s : kept) place(top, std::move(s));
+    place(top, std::move(segment));
+    Level between;
+    for (Segment& s : pushed) {
+        if (levels_.size() > 1 && has_place(levels_[1], s))
+            place(levels_[1], std::move(s));
+        else
+            between.push_back(std::move(s));
+    }
+    if (!between.empty()) levels_.insert(levels_.begin() + 1, std::move(between));
+    // No page is named twice.
+    if (approximate_ != 0)
+        for (auto level = levels_.begin() + 1; level < levels_.end(); ++level)
+            std::erase_if(*level, [&](Segment& s) { return s.is_approximate() && !cut(s, taken); });
+    count();
+}
+
+void SegmentLevels::put_on_top(const SegmentLevels& newer) {
+    for (const Level& level : newer.levels_ | std::views::reverse)
+        for (const Segment& s : level) insert(s);
+}
+
+void SegmentLevels::compact(bool is_all) {
+    if (levels_.size() < 2) return; // nothing is hidden
+    Level left;                     // newest first
+    std::vector<Pages> own;
+    Pages hidden, below;
+    for (Level& level : levels_) {
+        const Pages above = hidden;
+        for (Segment& s : level) {
+            if (!cut(s, above)) continue;
+            own.push_back(pages_of(s) & ~above);
+            hidden |= own.back();
+            left.push_back(std::move(s));
+        }
+    }
+    for (std::size_t i = left.size(); is_all && i-- > 0;) {
+        if (!left[i].is_hole()) {
+            below |= pages_of(left[i]);
+            continue;
+        }
+        if (const Pages needed = own[i] & below; !cut(left[i], ~needed)) left[i] = {.slope = 1}; // an approximate one without pages
+    }
+    std::erase_if(left, [](const Segment& s) { return s.is_approximate() && s.names.empty(); });
+    levels_.clear();
+    std::array<std::uint16_t, 256> depth{}; // levels that hide a page
+    for (Segment& s : left) {
+        const auto range = std::span{depth}.subspan(s.start, s.length + std::size_t{1});
+        const std::uint16_t level = *std::ranges::max_element(range);
+        std::ranges::fill(range, static_cast<std::uint16_t>(level + 1));
+        if (level == levels_.size()) levels_.emplace_back();
+        levels_[level].push_back(std::move(s));
+    }
+    for (Level& level : levels_) std::ranges::sort(level, {}, &Segment::start);
+    count();
+}
+
+void SegmentLevels::count() {
+    std::erase_if(levels_, [](const Level& level) { return level.empty(); });
+    segments_ = 0;
+    for (const Level& level : levels_) segments_ += static_cast<std::uint32_t>(level.size());
+    if (!has_lines_) return;
+    approximate_ = names_ = 0;
+    for_each([this](const Segment& s) {
+        if (!s.is_approximate()) return;
+        ++approximate_;
+        names_ += static_cast<std::uint32_t>(s.names.size()) + 1;
+    });
+    has_lines_ = approximate_ != 0;
+}
+
+void SegmentLevels::encode(LittleEndianWriter& out) const {
+    out.u16(static_cast<std::uint16_t>(segments_));
+    out.u16(static_cast<std::uint16_t>(names_));
+    for_each([&](const Segment& s) {
+        out.u8(s.start);
+        out.u8(s.length);
+        out.u16(s.slope);
+        out.u32(s.intercept);
+    });
+    for_each([&](const Segment& s) {
+        if (!s.is_approximate()) return;
+        out.u8(static_cast<std::uint8_t>(s.names.size() - 1));
+        for (const std::uint8_t page : s.names) out.u8(page);
+    });
+}
+
+/// Each segment goes a level deeper than the last one, unless it lies behind it: that keeps the order of those that overlap.
+std::optional<SegmentLevels> SegmentLevels::decode(LittleEndianReader& in) {
+    SegmentLevels of;
+    std::vector<Segment> all(in.u16());
+    const std::uint32_t names = in.u16();
+    if (in.failed() || in.left() < 8 * all.size() + names) return std::nullopt;
+    for (Segment& s : all) {
+        s.start = in.u8();
+        s.length = in.u8();
+        s.slope = in.u16();
+        s.intercept = in.u32();
+        if (s.end() > 255 || (!s.is_hole() && (s.slope > slope::last || (s.is_exact() && s.length != 0 && s.slope < slope::of_stride(255)))))
+            return std::nullopt;
+    }
+    for (Segment& s : all) {
+        if (!s.is_approximate()) continue;
+        s.names.resize(in.u8() + std::size_t{1});
+        for (std::uint8_t& page : s.names) page = in.u8();
+        if (!std::ranges::is_sorted(s.names) || s.names.front() < s.start || s.names.back() > s.end()) return std::nullopt;
+    }
+    for (Segment& s : all) {
+        if (of.levels_.empty() || of.levels_.back().back().end() >= s.start) of.levels_.emplace_back();
+        of.has_lines_ = of.has_lines_ || s.is_approximate();
+        of.levels_.back().push_back(std::move(s));
+    }
+    of.count();
+    if (in.failed() || of.names_ != names) return std::nullopt;
+    return of;
+}
+
+bool SegmentLevels::is_sound() const {
+    return std::ranges::all_of(levels_, [](const Level& level) {
+        for (std::size_t i = 1; i < level.size(); ++i)
+            if (level[i - 1].end() >= level[i].start) return false;
+        return true;
+    });
+}
+
+} // namespace flashlab

@@ -1,0 +1,78 @@
+#include "ftl/maps/learned_table.h"
+#include "ftl/schemes/demand_scheme.h"
+
+namespace flashlab {
+
+namespace {
+
+using namespace leaftl_option;
+
+constexpr DemandKind leaftl_kind{.scheme = "leaftl",
+                                 .pages_of = [](const UnitGeometry& units) { return LearnedShape{units}.pages_a_translation(); },
+                                 .recorded =
+                                     [](const UnitGeometry& units, std::uint32_t groups, const CachedEntries& cached) {
+                                         return LearnedShape{units}.checkpoint_bytes_at_most(units, groups,
+                                                                                             std::uint64_t{cached.count} * cached.bytes_each);
+                                     }};
+
+using LeaFtl = PagedFtl<LearnedTable>;
+
+std::expected<std::unique_ptr<Ftl>, std::string> make_leaftl(const FtlParts& parts) {
+    auto policies = block_policies_of(parts.config, parts.plan.logical_pages);
+    if (!policies) return std::unexpected(policies.error());
+    DemandParts of = demand_parts(leaftl_kind, parts);
+    of.journal.shape.tag = 0x6661'656c; // "leaf"
+    const OptionSet& options = parts.config.ftl.options;
+    LearnedConfig learned;
+    learned.bytes = std::uint64_t{of.cached.count} * of.cached.bytes_each;
+    learned.gamma = options[gamma];
+    // What waits takes no more than a quarter.
+    learned.batch_pages = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(learned.bytes / 32, 1, options[batch_pages]));
+    learned.compaction_pages = options[compaction_pages];
+    return std::make_unique<LeaFtl>("leaftl", parts.plan.logical_pages, of.blocks, parts.array, parts.events, std::move(*policies), of.journal,
+                                    learned);
+}
+
+const LearnedTable& leaftl_table(const Ftl& ftl) { return dynamic_cast<const LeaFtl&>(ftl).table(); }
+template <std::uint64_t DemandCounters::*member>
+std::uint64_t leaftl_demand(const Ftl& ftl) {
+    return leaftl_table(ftl).counted().*member;
+}
+template <std::uint64_t LearnedCounters::*member>
+std::uint64_t leaftl_learned(const Ftl& ftl) {
+    return leaftl_table(ftl).learned().*member;
+}
+
+constexpr std::array<const Option*, 5> leaftl_options{&page_option::checkpoint_blocks, &demand_option::mapping_cache_bytes, &gamma, &batch_pages,
+                                                      &compaction_pages};
+constexpr std::array leaftl_counters{
+    Counter{"map_read_hits", "entries", "Map entries looked up for reads, found in DRAM.", leaftl_demand<&DemandCounters::map_read_hits>, true},
+    Counter{"map_read_misses", "entries", "The same, fetched from the flash.", leaftl_demand<&DemandCounters::map_read_misses>, true},
+    Counter{"map_write_hits", "entries", "Map entries looked up for writes, found in DRAM.", leaftl_demand<&DemandCounters::map_write_hits>, true},
+    Counter{"map_write_misses", "entries", "The same, not found.", leaftl_demand<&DemandCounters::map_write_misses>, true},
+    Counter{"translation_reads", "pages", "Translation pages read.", leaftl_demand<&DemandCounters::translation_reads>, true},
+    Counter{"translation_writes", "pages", "Translation pages written, without copies by collections.",
+            leaftl_demand<&DemandCounters::translation_writes>, true},
+    Counter{"mispredictions", "pages", "Pages whose segment led to a wrong unit: one more read each.",
+            leaftl_learned<&LearnedCounters::mispredictions>},
+    Counter{"segments_learned", "segments", "Segments learned.", leaftl_learned<&LearnedCounters::learned>},
+    Counter{"segments_approximate", "segments", "Of these: approximate.", leaftl_learned<&LearnedCounters::learned_approximate>}};
+
+} // namespace
+
+const Scheme& leaftl_scheme() {
+    static constexpr Scheme scheme{.name = "leaftl",
+                                   .idea = "page map of learned segments on flash, those in use in DRAM (Sun et al.)",
+                                   .keys = demand_keys,
+                                   .options = leaftl_options,
+                                   .counters = leaftl_counters,
+                                   .plan = [](const SsdConfig& config, const Geometry& g) { return plan_demand(leaftl_kind, config, g); },
+                                   .make = make_leaftl,
+                                   .write_memory = [](const SsdConfig& config, const FtlPlan& plan, const Geometry& g,
+                                                      const Ftl& ftl) { return memory_of_demand(leaftl_kind, config, plan, g, ftl); },
+                                   .separates = true,
+                                   .dram_bytes = dram_of_demand};
+    return scheme;
+}
+
+} // namespace flashlab
