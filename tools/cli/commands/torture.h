@@ -36,6 +36,7 @@ struct CrashTortureOptions {
     OutputFormat format = OutputFormat::table;
 };
 
+[[nodiscard]] int run_crash_torture(const CrashTortureOptions& options);
 /// N of --after flush N; 0: not given. The error says what is wrong with the words.
 [[nodiscard]] std::expected<std::uint64_t, std::string> flushes_before(const CrashTortureOptions& options);
 /// Why --keep is no place for a state, told before the first cut and not after the last; empty: it is one.

@@ -22,7 +22,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "crash/apps/history.h"
+#include "tools/cli/commands/recorded_run.h"
 #include "tools/cli/progress.h"
 #include "tools/explore/certificate.h"
 #include "tools/explore/state_explorer.h"
@@ -31,135 +31,11 @@
 #include "tools/host/interruption.h"
 #include "tools/host/standard_streams.h"
 #include "tools/host/unfinished_directory.h"
-#include "tools/live/trial_drive.h"
 #include "tools/text/printable.h"
 
 namespace flashlab {
 
 namespace {
-
-/// Runs a command once on a mount of a new drive and brings back everything that it did to its files.
-///
-/// Idea       A temporary drive (tools/live/trial_drive.h): mount --record, the preparation, a flush, the command, umount. The promises of
-///            the command come through a FIFO that the daemon reads.
-/// Invariant  Neither mount nor command outlives the object. The drive is thrown away: only the history is of interest.
-/// Cost       What the command takes, and its data once more.
-struct RecordedRunConfig {
-    std::vector<std::string> command;
-    std::string setup;
-    std::string oracle{}; ///< what the command prints goes through it; what it prints is promised
-    std::string ftl, metadata, size;
-};
-
-/// Why there is no history, and the exit code for it.
-struct RecordedRunFailure {
-    std::string why;
-    int code = 1;
-};
-
-class RecordedRun {
-public:
-    RecordedRun(const RecordedRunConfig& config, const std::filesystem::path& work);
-
-    [[nodiscard]] std::expected<std::vector<Operation>, RecordedRunFailure> run();
-
-private:
-    using Step = std::expected<void, RecordedRunFailure>;
-    [[nodiscard]] Step mount();
-    [[nodiscard]] Step prepare();
-    [[nodiscard]] Step run_command();
-    [[nodiscard]] Step unmount();
-    [[nodiscard]] std::unexpected<RecordedRunFailure> ended_with(const char* what, int code) const;
-
-    const RecordedRunConfig& config_;
-    std::string history_;
-    TrialDrive drive_;
-};
-
-std::unexpected<RecordedRunFailure> failed(std::string why, int code = exit_failed) {
-    return std::unexpected(RecordedRunFailure{std::move(why), code});
-}
-
-/// The words of a shell that pipes the command's output through the oracle, and the oracle's into the promises.
-std::vector<std::string> through_oracle(const std::vector<std::string>& command) {
-    std::vector<std::string> words{"sh", "-c", R"({ "$@"; echo $? > "$FLASHLAB_STATUS"; } | sh -c "$FLASHLAB_ORACLE" >&"$FLASHLAB_ACK_FD")",
-                                   "torture"};
-    words.insert(words.end(), command.begin(), command.end());
-    return words;
-}
-
-RecordedRun::RecordedRun(const RecordedRunConfig& config, const std::filesystem::path& work)
-    : config_{config}, history_{(work / "history").string()}, drive_{work} {}
-
-std::unexpected<RecordedRunFailure> RecordedRun::ended_with(const char* what, int code) const {
-    const char* signal = code > 128 ? ::strsignal(code - 128) : nullptr; // as a shell says it, too
-    const std::string named = signal == nullptr ? "" : fmt::format(" ({})", signal);
-    return failed(fmt::format("{} ended with {}{}, without any cut:\n    {}", what, code, named, drive_.last_words()), exit_usage); // no finding
-}
-
-RecordedRun::Step RecordedRun::mount() {
-    std::vector<std::string> options;
-    const auto add = [&](const char* option, const std::string& value) {
-        if (!value.empty()) options.insert(options.end(), {option, value});
-    };
-    add("--ftl", config_.ftl);
-    add("--metadata", config_.metadata);
-    add("--size", config_.size);
-    const auto refused = [&](const std::string& why) { return failed(why, drive_.is_wrong_usage() ? exit_usage : exit_failed); };
-    if (const auto why = drive_.make(options)) return refused(*why);
-    if (::mkfifo((history_ + ".acks").c_str(), 0600) != 0) return failed(fmt::format("{}.acks: {}", history_, std::strerror(errno)));
-    if (const auto why = drive_.mount({"--latency", "off", "--log", "none", "--record", history_})) return refused(*why);
-    return {};
-}
-
-/// What the preparation leaves is durable: the flush at its end is where cuts begin.
-RecordedRun::Step RecordedRun::prepare() {
-    if (!config_.setup.empty()) {
-        const int code = run_to_end(drive_.in_mount({"sh", "-c", config_.setup}, {}), AtSignal::end_it);
-        if (code != 0) return ended_with("the preparation (--setup)", code);
-    }
-    const auto flushed = drive_.ask(Json::object({{"cmd", "flush"}}));
-    return flushed ? Step{} : failed(fmt::format("the preparation could not be made durable: {}", flushed.error()));
-}
-
-RecordedRun::Step RecordedRun::run_command() {
-    const std::string status = history_ + ".status"; // a pipe ends with the code of its last program
-    SubprocessCall call = drive_.in_mount(config_.oracle.empty() ? config_.command : through_oracle(config_.command),
-                                          {{"FLASHLAB_ORACLE", config_.oracle}, {"FLASHLAB_STATUS", status}});
-    const int promises = ::open((history_ + ".acks").c_str(), O_WRONLY); // inherited by the command
-    if (promises < 0) return failed(fmt::format("{}.acks: {}", history_, std::strerror(errno)));
-    (void)::fcntl(promises, F_SETPIPE_SZ, 1 << 20);
-    call.environment.emplace_back("FLASHLAB_ACK_FD", fmt::format("{}", promises));
-    auto command = Subprocess::start(call);
-    ::close(promises);
-    if (!command) return failed(command.error(), exit_usage); // there is no such program
-    for (;;) {
-        if (Interruption::came()) return failed("interrupted"); // its group ends with `command`
-        if (auto code = command->poll()) {
-            if (*code != 0 && !config_.oracle.empty()) return ended_with("the oracle", *code);
-            if (std::ifstream file{status}; !config_.oracle.empty()) file >> *code;
-            return *code == 0 ? Step{} : ended_with("the command", *code);
-        }
-        std::this_thread::sleep_for(std::chrono::milliseconds{1});
-    }
-}
-
-RecordedRun::Step RecordedRun::unmount() {
-    const auto why = drive_.unmount();
-    return why ? failed(*why) : Step{};
-}
-
-std::expected<std::vector<Operation>, RecordedRunFailure> RecordedRun::run() {
-    for (Step (RecordedRun::*step)() : {&RecordedRun::mount, &RecordedRun::prepare, &RecordedRun::run_command, &RecordedRun::unmount})
-        if (auto done = (this->*step)(); !done) return std::unexpected(done.error());
-    std::ifstream file{history_, std::ios::binary};
-    const std::string text{std::istreambuf_iterator<char>{file}, {}};
-    auto history = read_history(text);
-    if (!history) return failed(fmt::format("{} {}", history_, history.error()));
-    const auto flushes = std::ranges::count(*history, Act::sync_all, &Operation::act);
-    if (flushes > 1 && history->back().act == Act::sync_all) history->pop_back(); // of umount
-    return std::move(*history);
-}
 
 namespace fs = std::filesystem;
 
