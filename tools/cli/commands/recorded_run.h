@@ -19,7 +19,8 @@ namespace flashlab {
 struct RecordedRunConfig {
     std::vector<std::string> command;
     std::string setup;
-    std::string oracle{}; ///< what the command prints goes through it; what it prints is promised
+    std::string oracle{};         ///< what the command prints goes through it; what it prints is promised
+    bool output_promises = false; ///< each line that the command prints is promised
     std::string ftl, metadata, size;
 };
 

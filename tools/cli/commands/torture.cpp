@@ -277,7 +277,10 @@ Failure try_cuts(const CrashTortureOptions& o, Torture& torture, Trial& trial) {
 } // namespace
 
 int run_crash_torture(const CrashTortureOptions& o) {
-    if (o.replay.empty() && o.explores) return o.under.empty() ? run_torture_explore(o) : run_torture_recorded(o);
+    if (!o.explores && !judges_itself(o) && !o.exploring_option.empty())
+        return complain(fmt::format("crash torture: {} belongs to --explore", o.exploring_option), exit_usage);
+    if (judges_itself(o) && !o.under.empty()) return complain("crash torture: --check auto does not go with --under: leave one out", exit_usage);
+    if (o.replay.empty() && (o.explores || judges_itself(o))) return o.under.empty() ? run_torture_explore(o) : run_torture_recorded(o);
     if (is_kept_state(o.replay)) return replay_kept_state(o);
     if (is_kept_disk(o.replay)) return replay_kept_disk(o);
     if (const auto after = flushes_before(o); !after) return complain(fmt::format("crash torture: {}", after.error()), exit_usage);

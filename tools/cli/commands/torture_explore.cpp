@@ -25,6 +25,7 @@
 #include "tools/cli/commands/recorded_run.h"
 #include "tools/cli/progress.h"
 #include "tools/explore/certificate.h"
+#include "tools/explore/own_history.h"
 #include "tools/explore/state_explorer.h"
 #include "tools/host/aside_file.h"
 #include "tools/host/complaint.h"
@@ -32,6 +33,7 @@
 #include "tools/host/standard_streams.h"
 #include "tools/host/unfinished_directory.h"
 #include "tools/text/printable.h"
+#include "tools/text/shell_word.h"
 
 namespace flashlab {
 
@@ -42,7 +44,8 @@ namespace fs = std::filesystem;
 /// What is wrong with the options, as a sentence; empty: nothing.
 std::string misuse(const CrashTortureOptions& o) {
     if (o.command.empty()) return "which command? Write it after '--', such as: flashlab crash torture --explore --check ./check -- ./fill";
-    if (o.check.empty()) return "--explore needs --check: without one nothing says whether a state is good";
+    if (o.check.empty()) return "--explore needs --check: a command that judges a state, or auto";
+    if (!o.probe.empty() && !judges_itself(o)) return "--probe belongs to --check auto: a check of your own asks what it likes";
     if (!o.device.empty()) return "--explore starts from an empty drive: leave out --device, and let --setup make what the command needs";
     if (const auto after = flushes_before(o); !after) return after.error();
     if (!find_persistence(o.persistence)) return fmt::format("--persistence {}: allowed: {}", o.persistence, persistence_names);
@@ -57,7 +60,7 @@ std::string text_of(const std::string& file) {
 }
 
 /// The state as the cut left it, its promises, the trace, and the check: all that a replay needs.
-std::string keep(const CrashTortureOptions& o, const Past& past, const Persistence& model, LossFinding& finding) {
+std::string keep(const CrashTortureOptions& o, const Past& past, const Persistence& model, OwnHistory* own_history, LossFinding& finding) {
     const std::string first =
         fs::absolute(fmt::format("{}/flashlab-state-{}-{}", o.keep.empty() ? "." : o.keep, o.seed, finding.found_at)).lexically_normal().string();
     std::error_code error;
@@ -76,6 +79,7 @@ std::string keep(const CrashTortureOptions& o, const Past& past, const Persisten
         if (i < state.cut() && past.line(i).act == Act::promise) acks << past.line(i).data << '\n';
     }
     check << o.check;
+    if (own_history != nullptr) std::ofstream{to + "/answers.json"} << own_history->record_of(state).dump() << '\n';
     what << finding.words.what << "\nmissing: " << finding.words.missing_call << "\n";
     finding.kept = to;
     return {};
@@ -116,11 +120,11 @@ bool write_reports(const CrashTortureOptions& o, std::vector<AsideFile>& files, 
 }
 
 /// The check must pass before the command and after it, or else it judges something else than what the power cut did. The error says which.
-std::string bad_control(StateExplorer& explorer, const Past& past) {
+std::string bad_control(StateExplorer& explorer, const Past& past, std::uint32_t first) {
     if (const auto said = explorer.check_alone({past.size(), {}}))
         return fmt::format(
             "the check fails after the whole command, without any cut, so it can judge nothing: mend the check or the command:\n    {}", *said);
-    if (const auto said = explorer.check_alone({past.first_cut(), {}}))
+    if (const auto said = explorer.check_alone({first, {}}))
         return fmt::format(
             "the check fails on what is there before the command: a cut may leave that, so let the check accept it, or make in --setup "
             "what it needs:\n    {}",
@@ -137,23 +141,60 @@ std::optional<std::uint32_t> first_cut(const CrashTortureOptions& o, const Past&
     return left == 0 ? std::optional{line} : std::nullopt;
 }
 
+/// The command as a shell takes it, for its next start.
+std::string shell_line(const std::vector<std::string>& command) {
+    std::string line;
+    for (const std::string& word : command) line += (line.empty() ? "" : " ") + shell_word(word);
+    return line;
+}
+
+unsigned workers_of(const CrashTortureOptions& o) { return o.jobs == 0 ? std::max(1u, std::thread::hardware_concurrency()) : o.jobs; }
+std::chrono::milliseconds limit_of(const CrashTortureOptions& o) { return std::chrono::milliseconds{static_cast<std::int64_t>(o.timeout_s * 1000)}; }
+
+/// What was found and what is in doubt, for people.
+void tell_result(const CrashTortureOptions& o, const Past& past, const Persistence& model, OwnHistory* own_history, ExploreResult& result) {
+    for (LossFinding& finding : result.findings) {
+        if (const std::string why = keep(o, past, model, own_history, finding); !why.empty())
+            complain(fmt::format("crash torture: a state is not kept: {}", why));
+        tell_finding(finding, result.states);
+    }
+    const Json learnt = own_history == nullptr ? Json{} : own_history->facts();
+    for (const Json& mask : learnt["not_compared"].items()) tell(fmt::format("flashlab: not the same each time: {}\n", mask.text()));
+    if (result.unsteady != 0)
+        complain(
+            fmt::format("crash torture: {} state{} not repeatable: the check failed, and passed when the same state was made anew; let the check, "
+                        "or the program, do the same each time",
+                        result.unsteady, result.unsteady == 1 ? " is" : "s are"));
+}
+
 int explore(const CrashTortureOptions& o, const Past& past, const std::string& work, std::vector<AsideFile>& reports) {
     const auto from = first_cut(o, past);
     if (!from) return complain(fmt::format("crash torture: --after flush {}: the command made fewer", o.after.back()), exit_usage);
     const Persistence model = *find_persistence(o.persistence);
-    const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
     Progress progress{"states"};
-    StateExplorer explorer{past,
-                           model,
-                           {.check = o.check,
-                            .work = work,
-                            .limit = std::chrono::milliseconds{static_cast<std::int64_t>(o.timeout_s * 1000)},
-                            .states = o.states,
-                            .seed = o.seed,
-                            .workers = o.jobs == 0 ? cores : o.jobs,
-                            .from = *from,
-                            .progress = [&](std::uint64_t done) { progress.at(done); }}};
-    const std::string unfit = bad_control(explorer, past);
+    ExploreConfig config{.check = o.check,
+                         .work = work,
+                         .limit = limit_of(o),
+                         .states = o.states,
+                         .seed = o.seed,
+                         .workers = workers_of(o),
+                         .from = *from,
+                         .progress = [&](std::uint64_t done) { progress.at(done); }};
+    std::optional<OwnHistory> own_history;
+    if (judges_itself(o)) {
+        own_history.emplace(past, model,
+                            OwnHistoryConfig{.probe = o.probe.empty() ? shell_line(o.command) : o.probe,
+                                             .is_question = !o.probe.empty(),
+                                             .work = work,
+                                             .limit = limit_of(o),
+                                             .from = *from,
+                                             .contents = config.contents});
+        if (const auto learnt = own_history->learn(); !learnt)
+            return complain(fmt::format("crash torture: --check auto: {}", learnt.error()), Interruption::came() ? exit_failed : exit_usage);
+        config.judge = [&](const auto&... state) { return own_history->judge(state...); };
+    }
+    StateExplorer explorer{past, model, std::move(config)};
+    const std::string unfit = bad_control(explorer, past, own_history ? *from : past.first_cut());
     if (Interruption::came()) return complain("crash torture: interrupted before the first state");
     if (!unfit.empty()) return complain(fmt::format("crash torture: {}", unfit), exit_usage);
     CertificateFacts facts{.command = o.command,
@@ -163,25 +204,36 @@ int explore(const CrashTortureOptions& o, const Past& past, const std::string& w
                            .device = fmt::format("recorded on a new drive of {}, latency off; states checked in plain directories", o.size),
                            .possible = explorer.order().possible(),
                            .seed = o.seed,
-                           .workers = o.jobs == 0 ? cores : o.jobs,
+                           .workers = workers_of(o),
                            .after_flush = flushes_before(o).value_or(0),
                            .partial = false};
     ExploreResult result = explorer.run();
     facts.partial = Interruption::came();
     if (!result.broken.empty()) return complain(fmt::format("crash torture: {}", result.broken));
-    for (LossFinding& finding : result.findings) {
-        if (const std::string why = keep(o, past, model, finding); !why.empty()) complain(fmt::format("crash torture: a state is not kept: {}", why));
-        tell_finding(finding, result.states);
-    }
-    if (result.unsteady != 0)
-        complain(
-            fmt::format("crash torture: {} state{} not repeatable: the check failed, and passed when the same state was made anew; let the check, "
-                        "or the program, do the same each time",
-                        result.unsteady, result.unsteady == 1 ? " is" : "s are"));
+    if (own_history) facts.own_history = own_history->facts();
+    tell_result(o, past, model, own_history ? &*own_history : nullptr, result);
     const Json report = certificate(facts, past, model, explorer.order(), result);
     fmt::print("{}", shown(o.format, report));
     const bool written = write_reports(o, reports, report, facts.application);
     return result.findings.empty() && result.unsteady == 0 && written ? exit_done : exit_failed;
+}
+
+/// Of a kept state that was copied to the folder `work`; empty: nothing.
+std::string wrong_with_kept(const CrashTortureOptions& o, const std::string& work) {
+    const std::string check = o.check.empty() ? text_of(o.replay + "/check") : o.check;
+    if (check == "auto") {
+        const auto record = Json::parse(text_of(o.replay + "/answers.json"));
+        if (!record) return fmt::format("{}/answers.json: {}", o.replay, record.error());
+        return judge_by_record(*record, work + "/tree", work + "/out", limit_of(o)).value_or("");
+    }
+    std::error_code error;
+    const CheckVerdict verdict =
+        run_check({.command = check,
+                   .directory = work + "/tree",
+                   .output = work + "/out",
+                   .environment = {{"FLASHLAB_ACKS", fs::absolute(o.replay + "/acks", error).string()}, {"FLASHLAB_CUT", "0"}},
+                   .limit = limit_of(o)});
+    return verdict.end == CheckEnd::passed ? "" : fmt::format("the check ended with {}: {}", verdict.code, text_of(work + "/out"));
 }
 
 } // namespace
@@ -195,7 +247,13 @@ int run_torture_explore(const CrashTortureOptions& o) {
     const std::string work = make_explore_directory();
     if (work.empty()) return complain("crash torture: no temporary directory can be made; TMPDIR says where");
     const UnfinishedDirectory removed{work};
-    const RecordedRunConfig config{.command = o.command, .setup = o.setup, .oracle = o.oracle, .ftl = o.ftl, .metadata = o.metadata, .size = o.size};
+    const RecordedRunConfig config{.command = o.command,
+                                   .setup = o.setup,
+                                   .oracle = o.oracle,
+                                   .output_promises = judges_itself(o),
+                                   .ftl = o.ftl,
+                                   .metadata = o.metadata,
+                                   .size = o.size};
     auto history = RecordedRun{config, work}.run();
     if (!history) return complain(fmt::format("crash torture: {}", history.error().why), history.error().code);
     const Past past{std::move(*history)};
@@ -225,21 +283,11 @@ int replay_kept_state(const CrashTortureOptions& o) {
     std::error_code error;
     fs::copy(o.replay + "/tree", work + "/tree", fs::copy_options::recursive | fs::copy_options::copy_symlinks, error);
     if (error) return complain(fmt::format("crash torture: {}/tree: {}", o.replay, error.message()));
-    const std::string check = o.check.empty() ? text_of(o.replay + "/check") : o.check;
-    const CheckVerdict verdict =
-        run_check({.command = check,
-                   .directory = work + "/tree",
-                   .output = work + "/out",
-                   .environment = {{"FLASHLAB_ACKS", fs::absolute(o.replay + "/acks", error).string()}, {"FLASHLAB_CUT", "0"}},
-                   .limit = std::chrono::milliseconds{static_cast<std::int64_t>(o.timeout_s * 1000)}});
+    const std::string wrong = wrong_with_kept(o, work);
     if (Interruption::came()) return complain("crash torture: interrupted: it was not checked to the end");
-    const bool holds = verdict.end == CheckEnd::passed;
-    const Json json = Json::object({{"replayed", o.replay},
-                                    {"holds", holds},
-                                    {"found", holds ? "" : fmt::format("the check ended with {}: {}", verdict.code, text_of(work + "/out"))},
-                                    {"version", FLASHLAB_VERSION}});
+    const Json json = Json::object({{"replayed", o.replay}, {"holds", wrong.empty()}, {"found", wrong}, {"version", FLASHLAB_VERSION}});
     fmt::print("{}", shown(o.format, json));
-    return holds ? exit_done : exit_failed;
+    return wrong.empty() ? exit_done : exit_failed;
 }
 
 std::string why_no_keep(const std::string& keep) {

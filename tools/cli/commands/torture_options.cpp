@@ -7,10 +7,9 @@ namespace {
 
 /// Of torture --explore.
 void add_explore_options(CLI::App& torture, CrashTortureOptions& o) {
-    auto* explore =
-        torture.add_flag("--explore", o.explores,
-                         "Run the command once, record what it writes, and check every state in which a cut at any point could have left the files");
-    const auto only_there = [&](CLI::Option* option) { option->needs(explore); };
+    torture.add_flag("--explore", o.explores,
+                     "Run the command once, record what it writes, and check every state in which a cut at any point could have left the files");
+    const auto only_there = [&](CLI::Option* option) { option->each([&o, option](const std::string&) { o.exploring_option = option->get_name(); }); };
     torture
         .add_option("--persistence", o.persistence,
                     "Whose rules say what a cut may take of unsynced changes: strict (FlashLab: in order), ext4, xfs, btrfs, posix (anything)")
@@ -18,6 +17,9 @@ void add_explore_options(CLI::App& torture, CrashTortureOptions& o) {
     only_there(torture.add_option("--setup", o.setup, "Shell command that prepares the files; they are safe before the command starts"));
     only_there(torture.add_option(
         "--oracle", o.oracle, "Shell command that reads what COMMAND prints. Each line it prints is a promise that the check may hold COMMAND to"));
+    only_there(torture.add_option(
+        "--probe", o.probe,
+        "With --check auto: shell command that asks a question, such as 'sqlite3 db \"SELECT * FROM t\"', instead of a next start"));
     only_there(torture.add_option("--states", o.states, "Try at most so many different states")->check(at_least_one())->capture_default_str());
     only_there(torture.add_option("--report", o.reports, "Write the certificate: F.json, F.html, F.junit.xml, F.sarif")->allow_extra_args(false));
     only_there(torture.add_option("--app-version", o.app_version, "Version of your program, as the certificate shall name it"));
@@ -45,7 +47,8 @@ void add_crash_torture(CLI::App& crash, Action& action) {
         ->expected(1)
         ->allow_extra_args(false);
     torture.add_option("--check", o.check,
-                       "Shell command that looks at the files after each recovery. 0: they are right; any other code is a finding");
+                       "Shell command that looks at the files after each recovery. 0: they are right; any other code is a finding. auto: explore, "
+                       "and judge by COMMAND itself: its next start must answer as at some moment of its run, with all that was promised by then");
     torture.add_option("--within", o.within_s, "A cut comes at most this many seconds after the mount")
         ->check(CLI::Range(0.01, 3600.0))
         ->capture_default_str();
