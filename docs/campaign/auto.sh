@@ -12,7 +12,7 @@ home=${CAMPAIGN_HOME:-/tmp/flashlab-campaign}
 out=$home/auto
 mkdir -p "$out"
 
-# row model expected [STORE_TRANSACTIONS]
+# row model expected [states, where the first failing one comes late]
 rows() {
     cat << END
 tinydb posix found
@@ -47,7 +47,7 @@ jammdb ext4 found
 tidwall_wal posix found
 natefinch_atomic ext4 found
 diskv ext4 found
-redb posix found
+redb posix found 1500
 persy ext4 found
 pickledb_rust posix found
 conf ext4 found
@@ -56,7 +56,7 @@ sed ext4 found
 whoosh ext4 found
 sqlitedict ext4 found
 bbolt posix found
-bbolt_old ext4 found
+bbolt_old ext4 found 150
 surrealkv_old ext4 found
 surrealkv posix found
 rocksdb_sync posix found
@@ -84,9 +84,9 @@ joblib_memory posix control
 END
 }
 
-judge() { # ROW MODEL WAY: one word
-    log=$out/$1.$2.$3 code=0
-    CAMPAIGN_AUTO=$3 timeout "${CAMPAIGN_TIME:-300}" sh "$here/run.sh" "$1" --persistence "$2" --states "${CAMPAIGN_STATES:-60}" --json > "$log.json" 2> "$log.err" < /dev/null || code=$?
+judge() { # ROW MODEL STATES WAY: one word
+    log=$out/$1.$2.$4 code=0
+    CAMPAIGN_AUTO=$4 timeout "${CAMPAIGN_TIME:-300}" sh "$here/run.sh" "$1" --persistence "$2" --states "$3" --json > "$log.json" 2> "$log.err" < /dev/null || code=$?
     case $code in
     0) echo nothing ;;
     1) grep -q '"findings":\[{' "$log.json" && echo found || echo unsteady ;;
@@ -98,8 +98,9 @@ judge() { # ROW MODEL WAY: one word
 
 echo "| row | model | should be | next start | question |"
 echo "|---|---|---|---|---|"
-rows | while read -r row model expected; do
-    case " $* " in "  " | *" $row "*) echo "| $row | $model | $expected | $(judge "$row" "$model" start) | $(judge "$row" "$model" ask) |" ;; esac
+rows | while read -r row model expected states; do
+    states=${states:-${CAMPAIGN_STATES:-60}}
+    case " $* " in "  " | *" $row "*) echo "| $row | $model | $expected | $(judge "$row" "$model" "$states" start) | $(judge "$row" "$model" "$states" ask) |" ;; esac
 done | tee "$out/table"
 awk -F ' [|] ' '
     $3 == "found" { for (way = 4; way <= 5; ++way) { sub(/ [|]$/, "", $way); if ($way != "-") { ++all[way]; hit[way] += $way == "found" } }

@@ -138,6 +138,52 @@ TEST_CASE("a start that fails is found, unless it fails before the run as well",
     CHECK(judge(replacing(false, true), "posix", "cat n && [ -s n ]", true).is_found());
 }
 
+TEST_CASE("an end that only a kill in the middle brings is found, though nothing was lost", "[apps][own_history]") {
+    RecordedProgram program;
+    const auto file = program.create("n");
+    program.append(file, "old");
+    program.prepared();
+    program.truncate(file, 0);
+    program.append(file, "new");
+    program.fsync(file);
+    CHECK(judge(program, "strict", "[ -s n ] || exit 3; cat n").is_found());
+    CHECK_FALSE(judge(replacing(true, true), "strict", "if [ -e n ]; then [ -s n ] || exit 3; fi").is_found());
+}
+
+TEST_CASE("a question may fail in several ways until there is something to ask about", "[apps][own_history]") {
+    RecordedProgram program;
+    program.prepared();
+    const auto folder = program.mkdir("d");
+    program.fsync(RecordedProgram::root);
+    const auto file = program.create("n", folder);
+    program.append(file, "1\n");
+    program.fsync(file);
+    program.fsync(folder);
+    program.promise("1");
+    CHECK_FALSE(
+        judge(program, "posix", "[ -d d ] || { echo no folder >&2; exit 1; }; [ -e d/n ] || { echo no file >&2; exit 1; }; cat d/n | grep -c .; :")
+            .is_found());
+}
+
+TEST_CASE("a clean-up behind the sync may be lost, and a rename may not", "[apps][own_history]") {
+    for (const bool is_clean_up : {true, false}) {
+        RecordedProgram program;
+        for (const char* name : {"j1", "j2"}) program.append(program.create(name), name);
+        program.prepared();
+        for (const std::string name : {"1", "2"}) {
+            const auto file = program.create("n.new");
+            program.append(file, name);
+            program.fsync(file);
+            program.rename("n.new", "n");
+            program.fsync(RecordedProgram::root);
+            is_clean_up ? program.unlink("j" + name) : program.rename("j" + name, "k" + name);
+            program.promise(name);
+        }
+        const std::string reads_all = "for f in n j1 j2 k1 k2; do [ ! -e $f ] || cat $f >&2; done";
+        CHECK(judge(program, "posix", reads_all, false).is_found() == !is_clean_up);
+    }
+}
+
 TEST_CASE("what differs between two starts on the same files is not compared, and the rest is", "[apps][own_history]") {
     const std::string noisy = "echo process $$; date +%N; if [ -e n ]; then cat n; fi";
     CHECK_FALSE(judge(replacing(true, true), "posix", noisy).is_found());

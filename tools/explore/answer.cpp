@@ -4,6 +4,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <sstream>
 
@@ -21,6 +22,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* printed = "standard output";
+constexpr const char* of_file = "file ";
+constexpr const char* begin_of_text = "(text)";
+constexpr const char* begin_of_other = "(no text)"; ///< of one store's many files each counts
 constexpr const char* complaint = "last line of standard error";
 constexpr std::uintmax_t most_text = 256 << 10; ///< of a file, and of what is printed: more is told by its beginning
 constexpr std::size_t most_watched = 500;
@@ -117,8 +121,8 @@ Answer read_answer(const CheckVerdict& verdict, const CheckCall& call, const Fil
     for (const std::string& path : paths) {
         const std::string kind = kind_in(call.directory, path), text = files.contains(kind) ? begin_of(path) : "";
         if (!files.contains(kind)) continue;
-        auto& lines = answer.lines["file " + kind];
-        lines.emplace_back(is_text(text) ? "(text)" : "(no text)"); // of one store's many files each counts
+        auto& lines = answer.lines[of_file + kind];
+        lines.emplace_back(is_text(text) ? begin_of_text : begin_of_other);
         if (is_text(text)) std::ranges::move(lines_of(text, call.directory), std::back_inserter(lines));
     }
     return answer;
@@ -154,10 +158,24 @@ void AnswerMasks::learn(const Answer& one, const Answer& other) {
 }
 
 std::string AnswerMasks::shown(const Answer& answer) const {
-    std::string text = fmt::format("ended with {}\n", answer.verdict.code);
+    std::string text = fmt::format("ended with {}", answer.verdict.code);
     for (const auto& [source, lines] : answer.lines)
-        for (const std::string& line : masked(source, lines)) text += (source == printed ? "" : source + ": ") + line + "\n";
-    return text;
+        for (const std::string& line : masked(source, lines)) {
+            const bool goes_on = source.starts_with(of_file) && line != begin_of_text && line != begin_of_other;
+            text += goes_on ? " | " + line : "\n" + (source == printed ? "" : source + ": ") + line;
+        }
+    return text + "\n";
+}
+
+bool answers_as(const std::string& shown, const std::string& legal) {
+    if (shown == legal) return true;
+    auto here = lines_of(shown, "\n\n"), there = lines_of(legal, "\n\n");
+    const auto is_file = [](const std::string& line) { return line.starts_with(of_file); };
+    const auto files_here = std::ranges::stable_partition(here, std::not_fn(is_file)),
+               files_there = std::ranges::stable_partition(there, std::not_fn(is_file));
+    std::ranges::sort(files_here);
+    std::ranges::sort(files_there);
+    return std::ranges::equal(here.begin(), files_here.begin(), there.begin(), files_there.begin()) && std::ranges::includes(files_here, files_there);
 }
 
 std::vector<std::string> AnswerMasks::told() const {

@@ -33,7 +33,7 @@ using FileKinds = std::set<std::string>;
 class AnswerMasks {
 public:
     void learn(const Answer& one, const Answer& other);
-    /// Equal for equal answers.
+    /// Equal for equal answers; a line a file, and one for each line printed.
     [[nodiscard]] std::string shown(const Answer& answer) const;
     /// For people: one a source.
     [[nodiscard]] std::vector<std::string> told() const;
@@ -48,6 +48,9 @@ private:
     [[nodiscard]] std::vector<std::string> masked(const std::string& source, std::vector<std::string> lines) const;
     std::map<std::string, Mask> masks_;
 };
+
+/// Is what was shown the legal answer? More files of a kind than there were are none the worse: an unlink may be lost.
+[[nodiscard]] bool answers_as(const std::string& shown, const std::string& legal);
 
 /// The lines that only one of two shown answers has: "lacks ..., has ...". `count`: how many there are.
 struct AnswerDifference {

@@ -61,8 +61,8 @@ std::vector<std::uint32_t> earliest_moments(const Past& past, std::uint32_t from
                 for (std::uint32_t i = from; i < reach; ++i) {
                     const Operation& other = past.line(i);
                     const bool is_in = is_about_names(other.act) && (other.parent == line.ino || other.to_parent == line.ino);
-                    const bool of_it =
-                        past.facts(i).ino == line.ino && other.act != Act::unlink && other.act != Act::rmdir && other.act != Act::exchange;
+                    const bool of_it = !past.facts(i).is_directory && past.facts(i).ino == line.ino && other.act != Act::unlink &&
+                                       other.act != Act::rmdir && other.act != Act::exchange;
                     is_asked[i] = is_asked[i] || line.act == Act::sync_all || is_in || of_it;
                 }
             }
@@ -187,7 +187,7 @@ bool OwnHistory::find(const std::string& shown, std::uint32_t from, std::uint32_
     std::vector<std::uint32_t> others;
     for (std::uint32_t at = cut + 1; at-- > from;) {
         const auto answer = known(at);
-        if (answer && answer->is_good && answer->shown == shown) return true;
+        if (answer && answer->is_good && answers_as(shown, answer->shown)) return true;
         if (!answer) others.push_back(at);
     }
     StateDirectory* place = nullptr;
@@ -207,7 +207,7 @@ bool OwnHistory::find(const std::string& shown, std::uint32_t from, std::uint32_
             const std::lock_guard lock{mutex_};
             answers_.emplace(moments_.at(at).tree, answer);
         }
-        if (answer.is_good && answer.shown == shown) return true;
+        if (answer.is_good && answers_as(shown, answer.shown)) return true;
     }
     return false;
 }
@@ -234,10 +234,21 @@ std::string OwnHistory::half_replaced(const LeftState& state) const {
     return {};
 }
 
+/// Of a program that syncs what counts and cleans up before it promises, the clean-up may be lost.
+std::uint32_t OwnHistory::before_clean_up(std::uint32_t at) const {
+    const auto counts = [&](std::uint32_t i) {
+        const Act act = past_.line(i).act;
+        const bool shrinks = act == Act::truncate && past_.facts(i).size_after < past_.facts(i).size_before;
+        return !(shrinks || act == Act::unlink || act == Act::rmdir || act == Act::close || act == Act::promise || is_sync(act));
+    };
+    while (at > config_.from && !counts(at - 1)) --at;
+    return at;
+}
+
 /// The files that a start reads are all as they were at a moment that is too early, or one is half there; empty: they are not.
 std::string OwnHistory::wrong_files(const LeftState& state) {
     if (config_.is_question) return {};
-    const std::uint32_t earliest = earliest_[state.cut()];
+    const std::uint32_t earliest = before_clean_up(earliest_[state.cut()]);
     const std::uint64_t view = view_of(state.tree());
     for (std::uint32_t at = earliest; at <= state.cut(); ++at)
         if (moment(at).view == view) return {};
@@ -281,7 +292,8 @@ CheckEnd OwnHistory::judge(const LeftState& state, const std::string& directory,
     }
     if (Interruption::came()) return CheckEnd::interrupted;
     if (wrong.empty()) return CheckEnd::passed;
-    std::ofstream{output, std::ios::trunc} << wrong << '\n';
+    const std::string complaints = last_lines(output + ".err", 4);
+    std::ofstream{output, std::ios::trunc} << wrong << '\n' << complaints << '\n';
     return CheckEnd::failed;
 }
 
@@ -331,7 +343,8 @@ std::optional<std::string> judge_by_record(const Json& record, const std::string
     };
     if (!has(record["good_ends"], end)) return said_of(end);
     if (const std::string files = record["wrong_files"].text(); !files.empty()) return files;
-    if (has(record["legal"], shown)) return std::nullopt;
+    for (const Json& legal : record["legal"].items())
+        if (answers_as(shown, legal.text())) return std::nullopt;
     return "it answers what it must not answer here:\n" + shown;
 }
 

@@ -72,6 +72,7 @@ private:
     [[nodiscard]] bool find(const std::string& shown, std::uint32_t from, std::uint32_t cut, const std::string& directory);
     [[nodiscard]] std::uint64_t view_of(const LeftTree& tree) const;
     [[nodiscard]] std::string wrong_files(const LeftState& state);
+    [[nodiscard]] std::uint32_t before_clean_up(std::uint32_t at) const;
     [[nodiscard]] std::string half_replaced(const LeftState& state) const;
     [[nodiscard]] std::string nearest(const std::string& shown, std::uint32_t from, std::uint32_t cut);
     [[nodiscard]] std::string told_moment(std::uint32_t at) const;
