@@ -72,6 +72,7 @@ Json certificate(const CertificateFacts& facts, const Past& past, const Persiste
                          {"seed", facts.seed},
                          {"check", facts.check},
                          {"own_history", facts.own_history},
+                         {"budget", facts.budget},
                          {"lines", std::uint64_t{past.size() - past.first_cut()}},
                          {"flush_points", syncs},
                          {"promises", promises},

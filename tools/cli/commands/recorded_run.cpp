@@ -41,6 +41,32 @@ std::vector<std::string> promising_output(const std::vector<std::string>& comman
     return words;
 }
 
+/// Numbers less those of the row of the same name before.
+Json less(const Json& after, const Json& before) {
+    Json out = Json::object({});
+    for (const auto& [key, value] : after.members()) {
+        if (value.is_number()) {
+            out.add(key, value.number() - std::min(before[key].number(), value.number()));
+            continue;
+        }
+        if (key != "files" && key != "syncs_by_caller") {
+            out.add(key, value);
+            continue;
+        }
+        Json rows{Json::Array{}};
+        for (const Json& row : value.items()) {
+            const auto is_same = [&](const Json& other) {
+                return row["path"].text() == other["path"].text() && row["process"].text() == other["process"].text();
+            };
+            const auto& old = before[key].items();
+            const auto found = std::ranges::find_if(old, is_same);
+            rows.push(found == old.end() ? row : less(row, *found));
+        }
+        out.add(key, std::move(rows));
+    }
+    return out;
+}
+
 } // namespace
 
 RecordedRun::RecordedRun(const RecordedRunConfig& config, const std::filesystem::path& work)
@@ -63,7 +89,9 @@ RecordedRun::Step RecordedRun::mount() {
     const auto refused = [&](const std::string& why) { return failed(why, drive_.is_wrong_usage() ? exit_usage : exit_failed); };
     if (const auto why = drive_.make(options)) return refused(*why);
     if (::mkfifo((history_ + ".acks").c_str(), 0600) != 0) return failed(fmt::format("{}.acks: {}", history_, std::strerror(errno)));
-    if (const auto why = drive_.mount({"--latency", "off", "--log", "none", "--record", history_})) return refused(*why);
+    std::vector<std::string> how{"--latency", "off", "--log", "none", "--record", history_};
+    if (config_.counts_use) how.insert(how.end(), {"-o", "use"});
+    if (const auto why = drive_.mount(how)) return refused(*why);
     return {};
 }
 
@@ -74,7 +102,18 @@ RecordedRun::Step RecordedRun::prepare() {
         if (code != 0) return ended_with("the preparation (--setup)", code);
     }
     const auto flushed = drive_.ask(Json::object({{"cmd", "flush"}}));
-    return flushed ? Step{} : failed(fmt::format("the preparation could not be made durable: {}", flushed.error()));
+    if (!flushed) return failed(fmt::format("the preparation could not be made durable: {}", flushed.error()));
+    return count_use();
+}
+
+RecordedRun::Step RecordedRun::count_use() {
+    if (!config_.counts_use) return {};
+    if (const auto flushed = use_.is_null() ? std::expected<Json, std::string>{} : drive_.ask(Json::object({{"cmd", "flush"}})); !flushed)
+        return failed(flushed.error());
+    const auto use = drive_.ask(Json::object({{"cmd", "use"}}));
+    if (!use) return failed(use.error());
+    use_ = less(*use, use_);
+    return {};
 }
 
 RecordedRun::Step RecordedRun::run_command() {
@@ -108,14 +147,16 @@ RecordedRun::Step RecordedRun::unmount() {
 }
 
 std::expected<std::vector<Operation>, RecordedRunFailure> RecordedRun::run() {
-    for (Step (RecordedRun::*step)() : {&RecordedRun::mount, &RecordedRun::prepare, &RecordedRun::run_command, &RecordedRun::unmount})
+    for (Step (RecordedRun::*step)() :
+         {&RecordedRun::mount, &RecordedRun::prepare, &RecordedRun::run_command, &RecordedRun::count_use, &RecordedRun::unmount})
         if (auto done = (this->*step)(); !done) return std::unexpected(done.error());
     std::ifstream file{history_, std::ios::binary};
     const std::string text{std::istreambuf_iterator<char>{file}, {}};
     auto history = read_history(text);
     if (!history) return failed(fmt::format("{} {}", history_, history.error()));
     const auto flushes = std::ranges::count(*history, Act::sync_all, &Operation::act);
-    if (flushes > 1 && history->back().act == Act::sync_all) history->pop_back(); // of umount
+    const long ours = config_.counts_use ? 2 : 1; // of umount, and before counting
+    for (long i = 0; i < std::min(ours, flushes - 1) && history->back().act == Act::sync_all; ++i) history->pop_back();
     return std::move(*history);
 }
 

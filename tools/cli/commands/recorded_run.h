@@ -20,6 +20,7 @@ struct RecordedRunConfig {
     std::vector<std::string> command;
     std::string setup;
     std::string oracle{};         ///< what the command prints goes through it; what it prints is promised
+    bool counts_use = false;      ///< who wrote what, for use()
     bool output_promises = false; ///< each line that the command prints is promised
     std::string ftl, metadata, size;
 };
@@ -35,18 +36,22 @@ public:
     RecordedRun(const RecordedRunConfig& config, const std::filesystem::path& work);
 
     [[nodiscard]] std::expected<std::vector<Operation>, RecordedRunFailure> run();
+    /// What the command alone wrote, with its files and callers, as `ctl use` tells it.
+    [[nodiscard]] const Json& use() const { return use_; }
 
 private:
     using Step = std::expected<void, RecordedRunFailure>;
     [[nodiscard]] Step mount();
     [[nodiscard]] Step prepare();
     [[nodiscard]] Step run_command();
+    [[nodiscard]] Step count_use();
     [[nodiscard]] Step unmount();
     [[nodiscard]] std::unexpected<RecordedRunFailure> ended_with(const char* what, int code) const;
 
     const RecordedRunConfig& config_;
     std::string history_;
     TrialDrive drive_;
+    Json use_; ///< until the command has ended: of the preparation
 };
 
 } // namespace flashlab

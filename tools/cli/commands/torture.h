@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/cli/commands/run_budget.h"
 #include "tools/text/table.h"
 
 namespace flashlab {
@@ -29,6 +30,7 @@ struct CrashTortureOptions {
     std::vector<std::string> after;   ///< "flush", N: no cut before the N-th sync
     std::string oracle;               ///< for sh -c: reads what the command prints, prints what is promised
     std::string setup;                ///< for sh -c, before the command; durable
+    WriteBudget budget{};             ///< of the recorded run
     std::string app_version;          ///< of the program, for the certificate
     std::vector<std::string> reports; ///< files; the end of a name says the form
     std::uint64_t states = 2000;      ///< at most

@@ -167,7 +167,19 @@ void tell_result(const CrashTortureOptions& o, const Past& past, const Persisten
                         result.unsteady, result.unsteady == 1 ? " is" : "s are"));
 }
 
-int explore(const CrashTortureOptions& o, const Past& past, const std::string& work, std::vector<AsideFile>& reports) {
+/// The limits of the recorded run, each with what it came to; those that did not hold are told.
+Json judged_budget(const CrashTortureOptions& o, const Json& use) {
+    Json limits{Json::Array{}};
+    const Json all = judged(o.budget, use);
+    for (Json limit : all.items()) {
+        limit.add("said", told_limit(limit, use, 5));
+        if (!limit["held"].truth()) tell(fmt::format("flashlab: {}", limit["said"].text()));
+        limits.push(std::move(limit));
+    }
+    return limits;
+}
+
+int explore(const CrashTortureOptions& o, const Past& past, const Json& use, const std::string& work, std::vector<AsideFile>& reports) {
     const auto from = first_cut(o, past);
     if (!from) return complain(fmt::format("crash torture: --after flush {}: the command made fewer", o.after.back()), exit_usage);
     const Persistence model = *find_persistence(o.persistence);
@@ -212,10 +224,12 @@ int explore(const CrashTortureOptions& o, const Past& past, const std::string& w
     if (!result.broken.empty()) return complain(fmt::format("crash torture: {}", result.broken));
     if (own_history) facts.own_history = own_history->facts();
     tell_result(o, past, model, own_history ? &*own_history : nullptr, result);
+    facts.budget = judged_budget(o, use);
+    const bool is_within = std::ranges::all_of(facts.budget.items(), [](const Json& limit) { return limit["held"].truth(); });
     const Json report = certificate(facts, past, model, explorer.order(), result);
     fmt::print("{}", shown(o.format, report));
     const bool written = write_reports(o, reports, report, facts.application);
-    return result.findings.empty() && result.unsteady == 0 && written ? exit_done : exit_failed;
+    return result.findings.empty() && result.unsteady == 0 && is_within && written ? exit_done : exit_failed;
 }
 
 /// Of a kept state that was copied to the folder `work`; empty: nothing.
@@ -250,16 +264,18 @@ int run_torture_explore(const CrashTortureOptions& o) {
     const RecordedRunConfig config{.command = o.command,
                                    .setup = o.setup,
                                    .oracle = o.oracle,
+                                   .counts_use = o.budget.has_limits(),
                                    .output_promises = judges_itself(o),
                                    .ftl = o.ftl,
                                    .metadata = o.metadata,
                                    .size = o.size};
-    auto history = RecordedRun{config, work}.run();
+    RecordedRun recorded{config, work};
+    auto history = recorded.run();
     if (!history) return complain(fmt::format("crash torture: {}", history.error().why), history.error().code);
     const Past past{std::move(*history)};
     if (past.first_cut() >= past.size())
         return complain("crash torture: the command changed nothing in its directory: there is nothing to cut", exit_usage);
-    return explore(o, past, work, *reports);
+    return explore(o, past, recorded.use(), work, *reports);
 }
 
 std::string make_explore_directory() {

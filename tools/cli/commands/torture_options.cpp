@@ -25,6 +25,8 @@ void add_explore_options(CLI::App& torture, CrashTortureOptions& o) {
     only_there(torture.add_option("--app-version", o.app_version, "Version of your program, as the certificate shall name it"));
     only_there(
         torture.add_option("--jobs", o.jobs, "Checks at a time; 0: as many as there are cores")->check(CLI::Range(0, 256))->capture_default_str());
+    add_budget_options(torture, o.budget, false);
+    for (const char* limit : {"--max-host-bytes", "--max-flash-bytes", "--max-syncs"}) only_there(torture.get_option(limit));
     torture.add_option("--timeout", o.timeout_s, "With --explore: a check that takes more seconds has failed")
         ->check(CLI::Range(0.1, 86400.0))
         ->capture_default_str();
