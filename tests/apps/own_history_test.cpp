@@ -196,7 +196,10 @@ TEST_CASE("many judges say what one says", "[apps][own_history]") {
     const Judged one = judge(replacing(false, false), "posix", show_n), many = judge(replacing(false, false), "posix", show_n, true, 4);
     REQUIRE(one.result.findings.size() == many.result.findings.size());
     CHECK(one.result.failing == many.result.failing);
-    for (std::size_t i = 0; i < one.result.findings.size(); ++i) CHECK(one.result.findings[i].words.what == many.result.findings[i].words.what);
+    for (std::size_t i = 0; i < one.result.findings.size(); ++i) {
+        CHECK(one.result.findings[i].words.what == many.result.findings[i].words.what);
+        CHECK(one.result.findings[i].said == many.result.findings[i].said);
+    }
 }
 
 TEST_CASE("the earliest moment that counts is the last promise, or where all was synced", "[apps][own_history]") {

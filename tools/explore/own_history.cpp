@@ -40,8 +40,8 @@ std::string end_of(const AnswerMasks& masks, const Answer& answer) {
     return masks.shown(end);
 }
 
-std::string said_of(const std::string& end) {
-    std::string text = "its next start " + end.substr(0, end.size() - 1);
+std::string said_of(bool is_question, const std::string& end) {
+    std::string text = (is_question ? "the question " : "its next start ") + end.substr(0, end.size() - 1);
     for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos;) text.replace(at, 1, "; ");
     return text;
 }
@@ -116,6 +116,7 @@ std::expected<void, std::string> OwnHistory::learn_at(std::uint32_t at, StateDir
         first = again;
     }
     good_ends_.insert(end_of(masks_, *first));
+    at_rest_.push_back(std::move(*first));
     return {};
 }
 
@@ -148,9 +149,11 @@ std::expected<void, std::string> OwnHistory::learn() {
         return std::unexpected(
             fmt::format("the next start fails before the run, after it and at its promises: nothing can be learnt from it; name a question with "
                         "--probe:\n    {}",
-                        said_of(*good_ends_.begin())));
+                        said_of(config_.is_question, *good_ends_.begin())));
     return learn_beginning(directory);
 }
+
+bool OwnHistory::is_landmark(std::uint32_t at) const { return at == config_.from || (at < past_.size() && past_.line(at).act == Act::promise); }
 
 bool OwnHistory::is_good(const Answer& answer) const { return good_ends_.contains(end_of(masks_, answer)); }
 
@@ -227,8 +230,9 @@ std::string OwnHistory::half_replaced(const LeftState& state) const {
         if (rename >= state.cut() || rename < config_.from || past_.facts(rename).to_path != name.path || past == nullptr ||
             past->lines.back() > rename)
             continue;
-        const LeftState whole = state_at(rename + 1);
-        if (whole.tree().files.at(name.ino).id != file->second.id)
+        const LeftState then = state_at(rename + 1);
+        const auto whole = then.tree().files.find(name.ino);
+        if (whole != then.tree().files.end() && whole->second.id != file->second.id)
             return fmt::format("{} was put in its place by a rename, and has not the bytes that it was given before", told_name(name.path));
     }
     return {};
@@ -263,7 +267,7 @@ std::string OwnHistory::nearest(const std::string& shown, std::uint32_t from, st
     std::optional<std::uint32_t> best;
     AnswerDifference least;
     for (std::uint32_t at = cut + 1; at-- > config_.from;) {
-        const auto answer = known(at);
+        const auto answer = at >= from || is_landmark(at) ? known(at) : std::nullopt; // of others it depends on who judges when
         if (!answer || !answer->is_good) continue;
         AnswerDifference difference = difference_of(shown, answer->shown);
         if (best && difference.count >= least.count) continue;
@@ -282,12 +286,12 @@ CheckEnd OwnHistory::judge(const LeftState& state, const std::string& directory,
     if (answer.verdict.end == CheckEnd::interrupted || answer.verdict.end == CheckEnd::not_started) return answer.verdict.end;
     std::string wrong;
     if (!is_good(answer)) {
-        wrong = said_of(end_of(masks_, answer));
+        wrong = said_of(config_.is_question, end_of(masks_, answer));
     } else if (const std::string shown = masks_.shown(answer), files = wrong_files(state); !files.empty()) {
         wrong = files;
     } else if (const std::uint32_t earliest = earliest_[state.cut()]; !find(shown, earliest, state.cut(), directory)) {
         for (std::uint32_t at = earliest; at-- > config_.from;) // to tell an older answer from a wrong one
-            if ((at == config_.from || past_.line(at).act == Act::promise) && find(shown, at, at, directory)) break;
+            if (is_landmark(at) && find(shown, at, at, directory)) break;
         wrong = nearest(shown, earliest, state.cut());
     }
     if (Interruption::came()) return CheckEnd::interrupted;
@@ -297,11 +301,9 @@ CheckEnd OwnHistory::judge(const LeftState& state, const std::string& directory,
     return CheckEnd::failed;
 }
 
-Json OwnHistory::facts() {
-    const std::lock_guard lock{mutex_};
+Json OwnHistory::facts() const {
     std::set<std::string> answers;
-    for (const auto& [tree, answer] : answers_)
-        if (answer.is_good) answers.insert(answer.shown);
+    for (const Answer& answer : at_rest_) answers.insert(masks_.shown(answer));
     const auto list = [](const auto& texts) {
         Json all{Json::Array{}};
         for (const std::string& text : texts) all.push(text);
@@ -309,7 +311,6 @@ Json OwnHistory::facts() {
     };
     return Json::object({{"probe", config_.probe},
                          {"is_question", config_.is_question},
-                         {"moments_asked", std::uint64_t{answers_.size()}},
                          {"answers", std::uint64_t{answers.size()}},
                          {"good_ends", list(good_ends_)},
                          {"only_writes", only_writes_},
@@ -341,7 +342,7 @@ std::optional<std::string> judge_by_record(const Json& record, const std::string
     const auto has = [](const Json& texts, const std::string& text) {
         return std::ranges::any_of(texts.items(), [&](const Json& one) { return one.text() == text; });
     };
-    if (!has(record["good_ends"], end)) return said_of(end);
+    if (!has(record["good_ends"], end)) return said_of(record["is_question"].truth(), end);
     if (const std::string files = record["wrong_files"].text(); !files.empty()) return files;
     for (const Json& legal : record["legal"].items())
         if (answers_as(shown, legal.text())) return std::nullopt;

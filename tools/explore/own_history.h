@@ -49,8 +49,8 @@ public:
     [[nodiscard]] std::expected<void, std::string> learn();
     /// The state stands in `directory`. What the program printed goes to `output`, with the judgement behind it.
     [[nodiscard]] CheckEnd judge(const LeftState& state, const std::string& directory, const std::string& output);
-    /// What was learnt: `probe`, `starts`, `answers`, `good_ends`, `reads`, `not_compared`.
-    [[nodiscard]] Json facts();
+    /// What was learnt: `probe`, `answers` (different ones before, after and at promises), `good_ends`, `reads`, `not_compared`.
+    [[nodiscard]] Json facts() const;
     /// All that a judge of this state alone needs.
     [[nodiscard]] Json record_of(const LeftState& state);
 
@@ -76,6 +76,7 @@ private:
     [[nodiscard]] std::string half_replaced(const LeftState& state) const;
     [[nodiscard]] std::string nearest(const std::string& shown, std::uint32_t from, std::uint32_t cut);
     [[nodiscard]] std::string told_moment(std::uint32_t at) const;
+    [[nodiscard]] bool is_landmark(std::uint32_t at) const;
     [[nodiscard]] bool is_good(const Answer& answer) const;
 
     const Past& past_;
@@ -86,6 +87,7 @@ private:
     FileKinds reads_;
     bool only_writes_ = false;
     std::set<std::string> good_ends_;
+    std::vector<Answer> at_rest_;
     std::mutex mutex_; ///< of what follows
     std::unordered_map<std::uint32_t, Moment> moments_;
     std::unordered_map<std::uint64_t, Known> answers_; ///< by tree
