@@ -202,6 +202,10 @@ TEST_CASE("many judges say what one says", "[apps][own_history]") {
     }
 }
 
+TEST_CASE("a moment that another judge asks about meanwhile counts for all", "[apps][own_history]") {
+    for (int again = 0; again < 4; ++again) CHECK_FALSE(judge(pair_of_files(true), "btrfs", "sleep 0.01; cat a b", true, 6).is_found());
+}
+
 TEST_CASE("the earliest moment that counts is the last promise, or where all was synced", "[apps][own_history]") {
     RecordedProgram program;
     program.prepared();

@@ -187,10 +187,11 @@ std::optional<OwnHistory::Known> OwnHistory::known(std::uint32_t at) {
 
 /// Is this the answer of one of these moments? Those that were asked first, then the others, the newest first.
 bool OwnHistory::find(const std::string& shown, std::uint32_t from, std::uint32_t cut, const std::string& directory) {
+    const auto is_it = [&](const Known& answer) { return answer.is_good && answers_as(shown, answer.shown); };
     std::vector<std::uint32_t> others;
     for (std::uint32_t at = cut + 1; at-- > from;) {
         const auto answer = known(at);
-        if (answer && answer->is_good && answers_as(shown, answer->shown)) return true;
+        if (answer && is_it(*answer)) return true;
         if (!answer) others.push_back(at);
     }
     StateDirectory* place = nullptr;
@@ -202,7 +203,10 @@ bool OwnHistory::find(const std::string& shown, std::uint32_t from, std::uint32_
     }
     for (const std::uint32_t at : others) {
         if (Interruption::came()) return true;
-        if (known(at)) continue; // looks like one that was asked just now
+        if (const auto answer = known(at)) { // looks like one that was asked just now, or another thread has asked
+            if (is_it(*answer)) return true;
+            continue;
+        }
         const auto asked = ask_at(at, *place, nullptr);
         if (!asked) continue;
         const Known answer{masks_.shown(*asked), is_good(*asked)};
@@ -210,7 +214,7 @@ bool OwnHistory::find(const std::string& shown, std::uint32_t from, std::uint32_
             const std::lock_guard lock{mutex_};
             answers_.emplace(moments_.at(at).tree, answer);
         }
-        if (answer.is_good && answers_as(shown, answer.shown)) return true;
+        if (is_it(answer)) return true;
     }
     return false;
 }

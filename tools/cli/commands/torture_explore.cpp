@@ -46,6 +46,7 @@ std::string misuse(const CrashTortureOptions& o) {
     if (o.command.empty()) return "which command? Write it after '--', such as: flashlab crash torture --explore --check ./check -- ./fill";
     if (o.check.empty()) return "--explore needs --check: a command that judges a state, or auto";
     if (!o.probe.empty() && !judges_itself(o)) return "--probe belongs to --check auto: a check of your own asks what it likes";
+    if (!o.oracle.empty() && judges_itself(o)) return "--oracle does not go with --check auto: each line that the command prints is promised";
     if (!o.device.empty()) return "--explore starts from an empty drive: leave out --device, and let --setup make what the command needs";
     if (const auto after = flushes_before(o); !after) return after.error();
     if (!find_persistence(o.persistence)) return fmt::format("--persistence {}: allowed: {}", o.persistence, persistence_names);
