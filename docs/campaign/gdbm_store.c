@@ -6,11 +6,12 @@
 
 enum { most_keys = 12, value_bytes = 400 };
 
+static int asks;
 static void need(int holds, const char *what, int number) {
     if (holds) return;
     printf(what, number);
     puts("");
-    exit(1);
+    if (!asks) exit(1); // it prints what is there and what is not, and judges nothing
 }
 static datum text(char *bytes) { return (datum){bytes, (int)strlen(bytes)}; }
 static char *key_of(int number) {
@@ -25,7 +26,8 @@ static char *content(int number) {
 }
 
 int main(int argc, char **argv) {
-    need(argc == 2, "gdbm_store setup|write|check", 0);
+    need(argc == 2, "gdbm_store setup|write|check|ask", 0);
+    asks = strcmp(argv[1], "ask") == 0;
     const int is_setup = strcmp(argv[1], "setup") == 0, writes = is_setup || strcmp(argv[1], "write") == 0;
     GDBM_FILE db = gdbm_open("db", 0, writes ? GDBM_WRCREAT : GDBM_READER, 0600, NULL);
     need(db != NULL, "the database does not open", 0);

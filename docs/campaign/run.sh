@@ -3,6 +3,7 @@
 #
 #   sh docs/campaign/run.sh list             the names
 #   sh docs/campaign/run.sh tinydb --persistence ext4 --states 500
+#   CAMPAIGN_AUTO=start ... judges without the row's check, by the program's next start; CAMPAIGN_AUTO=ask by a question (auto.sh has all rows)
 #
 # Packages come from PyPI, npm, the Rust registry and the Go module proxy into $CAMPAIGN_HOME (default: /tmp/flashlab-campaign), at the versions below. FLASHLAB names the program to run.
 # Without --persistence the model is posix; without --states 1000 states are tried. Exit code: that of the exploration.
@@ -10,7 +11,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 home=${CAMPAIGN_HOME:-/tmp/flashlab-campaign}
 flashlab=${FLASHLAB:-flashlab}
-[ $# -ge 1 ] || { sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 2; }
+[ $# -ge 1 ] || { sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 2; }
 name=$1
 shift
 
@@ -61,12 +62,14 @@ sqlite() { # JOURNAL SYNCHRONOUS [integrity|but_newest]
     compiled sqlite_check -lsqlite3
     python sqlite_store "$1 $2"
     check="exec '$home/sqlite_check' ${3:-}"
+    ask="sqlite3 db 'PRAGMA integrity_check; SELECT n / 4, count(*), min(v) = max(v) FROM t GROUP BY 1'"
+    [ -z "${3:-}" ] || promises=none
 }
 python_args() { program="PYTHONDONTWRITEBYTECODE=1 '$home/venv/bin/python' '$here/python/$1.py'"; shift; after="$*"; }
 python() { program="PYTHONDONTWRITEBYTECODE=1 '$home/venv/bin/python' '$here/python/$1.py'"; after=${2:-}; }
 node() { program="node '$home/npm/$1.mjs'"; after=; }
 replace() { program="sh '$here/shell_replace.sh' $1"; after=; setup="$program setup"; }
-setup= check=
+setup= check= promises=kept asked='$1' ask=
 
 case $name in
 list) exec sed -n 's/^\([a-z_0-9]*\)) # \(.*\)/\1: \2/p' "$0" ;;
@@ -77,7 +80,7 @@ persistqueue) # Queue, defaults
 pickledb) # save()
     python_with pickledb==1.6 orjson aiofiles; python pickledb_default ;;
 joblib_memory) # a cache
-    python_with joblib==1.6.0; python joblib_memory ;;
+    python_with joblib==1.6.0; python joblib_memory; promises=none ;;
 joblib_dump) # dump() over an older file
     python_with joblib==1.6.0; python joblib_dump ;;
 diskcache) # Cache, defaults
@@ -155,7 +158,7 @@ surrealkv_old) # the same, version 0.20.2
 zodb) # FileStorage
     python_with ZODB==6.4; python zodb_filestorage ;;
 zodb_pack) # pack()
-    python_with ZODB==6.4; python zodb_pack; setup="$program setup" ;;
+    python_with ZODB==6.4; python zodb_pack; setup="$program setup" asked='"after"' ;;
 sed) # sed -i
     replace sed ;;
 hg) # hg commit, Mercurial 7.2
@@ -169,7 +172,7 @@ gdbm) # gdbm_store() and gdbm_sync(), without gdbm_failure_atomic() (apt-get ins
 atomicwrites) # control: file and directory synced
     python_with atomicwrites==1.4.1; python atomicwrites_control ;;
 maildir) # mailbox of Python's library
-    python_with; python maildir_stdlib ;;
+    python_with; python maildir_stdlib; asked='"mail", $1' ;;
 dbm_dumb) # shelve of Python's library
     python_with; python dbm_dumb ;;
 sqlite_wal_full) # control; STORE_TRANSACTIONS=60 makes a longer run of it, as of the others of SQLite
@@ -209,12 +212,20 @@ git) # defaults
 git_fsync_all) # core.fsync=all
     program="GIT_SYNC=all sh '$here/shell_git.sh'"; after=; setup="GIT_SYNC=all sh '$here/shell_git.sh' setup" ;;
 git_fsync_all_integrity) # control on ext4: core.fsync=all, git fsck only
-    program="GIT_SYNC=all sh '$here/shell_git.sh'"; after=integrity; setup="GIT_SYNC=all sh '$here/shell_git.sh' setup" ;;
+    program="GIT_SYNC=all sh '$here/shell_git.sh'"; after=integrity promises=none; setup="GIT_SYNC=all sh '$here/shell_git.sh' setup" ;;
 *) echo "run.sh: $name: no such row; see: sh docs/campaign/run.sh list" >&2; exit 2 ;;
 esac
 
 case " $* " in *" --persistence "*) ;; *) set -- --persistence posix "$@" ;; esac
 case " $* " in *" --states "*) ;; *) set -- --states 1000 "$@" ;; esac
 mkdir -p "$home/kept"
-exec "$flashlab" crash torture --explore --keep "$home/kept" ${setup:+--setup "$setup"} --check "${check:-$program check $after}" "$@" -- \
-    sh -c "$program write $after"
+command="$program write $after"
+probe=
+if [ -n "${CAMPAIGN_AUTO:-}" ]; then
+    check=auto
+    seq 60 | awk "{ print $asked }" > "$home/asked.$name" # more than there are
+    [ "$CAMPAIGN_AUTO" = start ] || probe="${ask:-export FLASHLAB_ACKS='$home/asked.$name'; $program ask $after}"
+    [ "$promises" = kept ] || command="export FLASHLAB_ACK_FD=9; exec 9> /dev/null; $command" # the row's check does not look at them
+fi
+exec "$flashlab" crash torture --explore --keep "$home/kept" ${setup:+--setup "$setup"} --check "${check:-$program check $after}" \
+    ${probe:+--probe "$probe"} "$@" -- sh -c "$command"

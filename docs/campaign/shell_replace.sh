@@ -1,5 +1,5 @@
 #!/bin/sh
-# Programs that replace a file and return: `shell_replace.sh sed|hg|fossil setup|write|check`.
+# Programs that replace a file and return: `shell_replace.sh sed|hg|fossil setup|write|check|ask`.
 #   sed      sed -i has returned: the file has the new content, or before that the old one whole
 #   hg       hg commit has returned: the commit is there, and hg verify is content (HG is the program)
 #   fossil   fossil commit has returned: the check-in is there, and the repository is whole (FOSSIL is the program)
@@ -14,6 +14,7 @@ sed-write)
         echo "$i" >&"$FLASHLAB_ACK_FD"
     done
     ;;
+sed-ask) cat f ;;
 sed-check)
     newest=$(tail -n 1 "$FLASHLAB_ACKS")
     [ "$(wc -l < f)" = 200 ] || { echo "f has $(wc -l < f) lines of 200"; exit 1; }
@@ -32,10 +33,11 @@ hg-write)
         "${HG:-hg}" log -r . -T '{node}\n' >&"$FLASHLAB_ACK_FD"
     done
     ;;
-hg-check)
+hg-check | hg-ask)
     rm -f .hg/wlock .hg/store/lock # as after a reboot, when nobody holds them
     [ ! -e .hg/store/journal ] || "${HG:-hg}" recover -q # what Mercurial asks its user to do
     "${HG:-hg}" verify -q
+    [ "$2" = check ] || exec "${HG:-hg}" log -T '{desc}\n'
     for node in $(tail -n 1 "$FLASHLAB_ACKS"); do "${HG:-hg}" log -r "$node" -T '' || { echo "lost: commit $node"; exit 1; }; done
     ;;
 fossil-setup)
@@ -50,8 +52,9 @@ fossil-write)
         echo "$i" >&"$FLASHLAB_ACK_FD"
     done
     ;;
-fossil-check)
-    "${FOSSIL:-fossil}" test-integrity -R r.fossil
+fossil-check | fossil-ask)
+    "${FOSSIL:-fossil}" test-integrity -R r.fossil > out || { cat out; exit 1; }
+    [ "$2" = check ] || exec "${FOSSIL:-fossil}" timeline -R r.fossil -n 0 -F %c
     for i in $(cat "$FLASHLAB_ACKS"); do
         "${FOSSIL:-fossil}" timeline -R r.fossil -n 0 | tr '\n' ' ' | grep -q "commit $i" || { echo "lost: commit $i"; exit 1; }
     done

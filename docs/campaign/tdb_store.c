@@ -9,11 +9,12 @@
 
 enum { most_transactions = 12, value_bytes = 600 };
 
+static int asks;
 static void need(int holds, const char *what, int number) {
     if (holds) return;
     printf(what, number);
     puts("");
-    exit(1);
+    if (!asks) exit(1); // it prints what is there and what is not, and judges nothing
 }
 static TDB_DATA text(char *bytes) { return (TDB_DATA){(unsigned char *)bytes, strlen(bytes)}; }
 
@@ -49,7 +50,8 @@ static int has(TDB_CONTEXT *tdb, char half, int number) {
 }
 
 int main(int argc, char **argv) {
-    need(argc == 2, "tdb_store setup|write|check", 0);
+    need(argc == 2, "tdb_store setup|write|check|ask", 0);
+    asks = strcmp(argv[1], "ask") == 0;
     TDB_CONTEXT *tdb = open_store();
     if (strcmp(argv[1], "setup") == 0) {
         commit(tdb, 0);

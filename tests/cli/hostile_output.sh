@@ -117,6 +117,14 @@ for command in 'run' 'crash torture' 'crash torture --explore'; do
     says 'is empty'
 done
 code 2 crash torture --explore --states 0 --check true -- true
+code 2 crash torture --explore --check true --probe 'cat f' -- true
+says 'belongs to --check auto'
+code 2 crash torture --check auto --oracle cat -- true
+says 'does not go with --check auto'
+code 2 crash torture --check true --states 5 -- true
+says 'belongs to --explore'
+code 2 crash torture --check auto --under ext4 -- true
+says 'does not go with --under'
 code 2 grade page_map --states 0
 code 2 grade page_map --weights waf=0
 

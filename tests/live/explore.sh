@@ -48,6 +48,18 @@ if command -v python3 > /dev/null; then
 for f in sys.argv[1:3]: json.load(open(f))
 xml.dom.minidom.parse(sys.argv[3])' "$work/cert.json" "$work/cert.sarif" "$work/cert.junit.xml" || die "a report cannot be read"
 fi
+say "--- limits of what the recorded run may write: the preparation does not count"
+five='for i in 1 2 3 4 5; do echo $i >> log && sync log; done'
+budget() { # CODE SYNCS
+    expect "$1" --persistence posix --states 5 --check true "${reports[@]}" --max-syncs "$2" --setup 'for i in 1 2 3; do echo x > s; sync s; done' -- sh -c "$five"
+    grep -q '"option":"--max-syncs","allowed":'"$2"',"came_to":5,' "$work/cert.json" || die "the certificate does not say the budget: $(cat "$work/cert.json")"
+}
+budget 0 5
+grep -q 'failures="0"' "$work/cert.junit.xml" && grep -q 'name="--max-syncs"></testcase>' "$work/cert.junit.xml" || die "a limit that held: $(cat "$work/cert.junit.xml")"
+budget 1 4
+grep -q 'the program asked for 5 syncs, and --max-syncs allows 4 syncs' "$work/err" && grep -q 'log (by sync)' "$work/err" || die "who synced is not told: $(cat "$work/err")"
+grep -q 'failures="1"' "$work/cert.junit.xml" && grep -q '"ruleId":"beyond-its-write-budget"' "$work/cert.sarif" && grep -q 'Too much' "$work/cert.html" ||
+    die "a limit that did not hold is missing in a report"
 say "--- an oracle that reads what the command prints, and cuts from a sync on"
 said='for i in 1 2 3; do echo $i > n.new && mv n.new n && $name . && echo "done $i"; done'
 expect 1 --persistence posix --states 60 --oracle 'sed -n "s/^done //p"' --check "$check" -- env name=true sh -c "$said"

@@ -27,7 +27,9 @@ Json not_tried(const CertificateFacts& facts, const Persistence& model, StateOrd
     if (result.untold != 0)
         list.push(fmt::format("{} failing states of further causes: counted, not told, after the first {}", result.untold, result.findings.size()));
     if (promises == 0) list.push("whether anything is durable: the command promised nothing (FLASHLAB_ACK_FD, --oracle)");
-    list.push("what the check does not look at");
+    list.push(facts.own_history.is_null() ? "what the check does not look at" : "what the program's answer does not show");
+    if (facts.own_history["answers"].number(2) < 2)
+        list.push("what the program holds: it answers the same at each moment, so only starts that fail are seen; --probe names a question");
     list.push("other runs: other input, other schedules of threads and processes, errors that calls return");
     list.push(fmt::format("other file systems than {}: --persistence names the models", model.name));
     list.push("sync(2) and syncfs(2), which the kernel does not tell a FUSE file system; changes of a mapping before the kernel writes them back");
@@ -69,6 +71,8 @@ Json certificate(const CertificateFacts& facts, const Past& past, const Persiste
                          {"device", facts.device},
                          {"seed", facts.seed},
                          {"check", facts.check},
+                         {"own_history", facts.own_history},
+                         {"budget", facts.budget},
                          {"lines", std::uint64_t{past.size() - past.first_cut()}},
                          {"flush_points", syncs},
                          {"promises", promises},

@@ -21,6 +21,8 @@ struct CertificateFacts {
     std::vector<ApplicationFile> application;
     std::string application_version; ///< as the user says; empty: he does not
     std::string check, device;
+    Json budget{};      ///< `[{option, allowed, came_to, held, said}]` of the recorded run
+    Json own_history{}; ///< of --check auto; null: a check judges
     PossibleStates possible;
     std::uint64_t seed = 1;
     unsigned workers = 1;

@@ -29,6 +29,14 @@ std::vector<std::string> doubts_of(const Json& c) {
     return doubts;
 }
 
+/// Limits of --max-* that the recorded run did not keep.
+std::vector<std::string> excesses_of(const Json& c) {
+    std::vector<std::string> excesses;
+    for (const Json& limit : c["budget"].items())
+        if (!limit["held"].truth()) excesses.push_back(limit["said"].text());
+    return excesses;
+}
+
 std::string as_junit(const Json& c) {
     const auto& findings = c["findings"].items();
     const std::vector<std::string> doubts = doubts_of(c);
@@ -36,11 +44,16 @@ std::string as_junit(const Json& c) {
     std::string out =
         fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"flashlab crash torture\" tests=\"{}\" failures=\"{}\" "
                     "errors=\"{}\" time=\"{:.3f}\">\n",
-                    findings.size() + doubts.size() + 1, findings.size(), doubts.size(), c["wall_seconds"].real());
+                    findings.size() + doubts.size() + c["budget"].items().size() + 1, findings.size() + excesses_of(c).size(), doubts.size(),
+                    c["wall_seconds"].real());
     out += fmt::format("  <testcase classname=\"{}\" name=\"{}\"/>\n", command, escaped(scope_of(c)));
     for (const std::string& doubt : doubts)
         out += fmt::format("  <testcase classname=\"{}\" name=\"explored to the end\">\n    <error message=\"{}\"/>\n  </testcase>\n", command,
                            escaped(doubt));
+    for (const Json& limit : c["budget"].items())
+        out += fmt::format("  <testcase classname=\"{}\" name=\"{}\">{}</testcase>\n", command, limit["option"].text(),
+                           limit["held"].truth() ? ""
+                                                 : fmt::format("<failure message=\"beyond the budget\">{}</failure>", escaped(limit["said"].text())));
     for (const Json& f : findings)
         out += fmt::format("  <testcase classname=\"{}\" name=\"{}\">\n    <failure message=\"{}\">{}\n{}\n{}</failure>\n  </testcase>\n", command,
                            escaped(f["missing_call"].text()), escaped(f["what"].text()), escaped(f["what"].text()), escaped(f["said"].text()),
@@ -65,9 +78,12 @@ std::string as_sarif(const Json& c, const std::string& uri) {
     for (const Json& f : c["findings"].items())
         results.push(sarif_result("lost-after-power-cut", "error",
                                   f["what"].text() + ". Missing: " + f["missing_call"].text() + ". Again: " + f["replay"].text(), uri));
+    for (const std::string& excess : excesses_of(c)) results.push(sarif_result("beyond-its-write-budget", "error", excess, uri));
     for (const std::string& doubt : doubts_of(c)) results.push(sarif_result("says-less-than-it-seems", "warning", doubt, uri));
     Json rules{Json::Array{
         Json::object({{"id", "lost-after-power-cut"}, {"shortDescription", text_message("The check fails on a state that a power cut may leave")}}),
+        Json::object(
+            {{"id", "beyond-its-write-budget"}, {"shortDescription", text_message("The recorded run wrote or synced more than --max-* allows")}}),
         Json::object({{"id", "says-less-than-it-seems"}, {"shortDescription", text_message("The exploration was not what was asked for")}})}};
     Json driver = Json::object({{"name", "flashlab"}, {"version", c["version"].text()}, {"rules", std::move(rules)}});
     Json invocation = Json::object({{"executionSuccessful", !c["partial"].truth()}});
@@ -84,7 +100,7 @@ std::string as_sarif(const Json& c, const std::string& uri) {
 std::string as_html_rows(const Json& c) {
     std::string rows;
     for (const auto& [key, value] : c.members()) {
-        if (key == "findings" || key == "not_tried" || key == "application") continue;
+        if (key == "findings" || key == "not_tried" || key == "application" || key == "budget") continue;
         rows += fmt::format("<tr><td>{}</td><td>{}</td></tr>\n", escaped(key), escaped(value.text().empty() ? value.dump() : value.text()));
     }
     for (const Json& file : c["application"].items())
@@ -104,6 +120,8 @@ std::string as_html(const Json& c) {
            : doubts.empty()  ? fmt::format("<p><b>Nothing was found</b> in {}. This is no proof: see what was not tried.</p>\n", escaped(scope_of(c)))
                              : fmt::format("<p>No loss was found in {}, which says little:</p>\n", escaped(scope_of(c)));
     for (const std::string& doubt : doubts) out += fmt::format("<p><b>{}</b></p>\n", escaped(doubt));
+    for (const Json& limit : c["budget"].items())
+        out += fmt::format("<pre>{}{}</pre>\n", limit["held"].truth() ? "" : "Too much: ", escaped(limit["said"].text()));
     for (const Json& f : findings) {
         out += fmt::format("<h2>{}</h2>\n<p>{} failing states. Missing: {}.</p>\n<pre>{}</pre>\n<ul>\n", escaped(f["what"].text()),
                            f["states"].number(), escaped(f["missing_call"].text()), escaped(f["said"].text()));

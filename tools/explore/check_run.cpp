@@ -154,7 +154,11 @@ pid_t spawn(const CheckCall& call) {
     ::posix_spawnattr_init(&attributes);
     ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     ::posix_spawn_file_actions_addopen(&actions, 1, call.output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
-    ::posix_spawn_file_actions_adddup2(&actions, 1, 2);
+    if (call.errors.empty())
+        ::posix_spawn_file_actions_adddup2(&actions, 1, 2);
+    else
+        ::posix_spawn_file_actions_addopen(&actions, 2, call.errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
+    ::posix_spawn_file_actions_addopen(&actions, ignored_promises_fd, "/dev/null", O_WRONLY, 0);
     ::posix_spawn_file_actions_addchdir_np(&actions, call.directory.c_str());
     sigset_t defaults, none;
     sigemptyset(&defaults);
@@ -194,6 +198,7 @@ CheckVerdict run_check(const CheckCall& call) {
         pollfd wait{watched, POLLIN, 0};
         if (::poll(&wait, 1, 20) > 0) break;
         forget_all_but_the_end(call.output);
+        if (!call.errors.empty()) forget_all_but_the_end(call.errors);
         if (Interruption::came()) cut_short = CheckEnd::interrupted;
         if (call.limit.count() != 0 && std::chrono::steady_clock::now() > until) cut_short = CheckEnd::timed_out;
         if (cut_short != CheckEnd::passed) break;
@@ -202,10 +207,11 @@ CheckVerdict run_check(const CheckCall& call) {
     if (watched >= 0) ::kill(-child, SIGKILL); // the group, with what the check left behind; the number is not free before waitpid()
     const int status = left_behind.wait(child);
     left_behind.end_those_with(fmt::format("{}={}", directory_variable, call.directory)); // in sessions of their own
+    const std::string& complaints = call.errors.empty() ? call.output : call.errors;
     if (cut_short == CheckEnd::timed_out)
-        std::ofstream{call.output, std::ios::app} << fmt::format("\nit took longer than {} s\n", std::chrono::duration<double>(call.limit).count());
+        std::ofstream{complaints, std::ios::app} << fmt::format("\nit took longer than {} s\n", std::chrono::duration<double>(call.limit).count());
     if (cut_short != CheckEnd::passed) return {cut_short, 128 + SIGKILL};
-    if (WIFSIGNALED(status)) std::ofstream{call.output, std::ios::app} << ::strsignal(WTERMSIG(status)) << '\n'; // as a shell would say
+    if (WIFSIGNALED(status)) std::ofstream{complaints, std::ios::app} << ::strsignal(WTERMSIG(status)) << '\n'; // as a shell would say
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     return {code == 0 ? CheckEnd::passed : CheckEnd::failed, code};
 }

@@ -13,9 +13,13 @@
 
 namespace flashlab {
 
+/// Open in every check: what is written to it is nobody's promise.
+inline constexpr int ignored_promises_fd = 9;
+
 struct CheckCall {
     std::string command; ///< as sh -c takes it
     std::string directory, output;
+    std::string errors{}; ///< for standard error; empty: it goes to `output`, too
     std::vector<std::pair<std::string, std::string>> environment;
     std::chrono::milliseconds limit{0};
 };

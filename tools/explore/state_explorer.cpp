@@ -73,7 +73,10 @@ std::optional<StateExplorer::Numbered> StateExplorer::take() {
         if (result_.edges_done) ++drawn; // edges may be equal as often as they like: they end
         CutState next = order_.next();
         const auto durable = order_.unsynced(next.cut).durable;
-        LeftState state{past_, model_, durable, std::move(next)};
+        LeftState state = [&] {
+            const std::lock_guard identifying{*config_.contents};
+            return LeftState{past_, model_, durable, std::move(next)};
+        }();
         const std::uint64_t id = state.tree().id * 31 + promises_before_[state.cut()];
         if (!seen_.insert(id).second) continue;
         ++result_.states;
@@ -97,12 +100,13 @@ CheckEnd StateExplorer::check(Worker& worker, const LeftState& state) {
             if (past_.line(i).act == Act::promise) file << past_.line(i).data << '\n';
         worker.promises_written = promised;
     }
+    ++worker.checks;
+    if (config_.judge) return config_.judge(state, worker.directory.path(), worker.output);
     const CheckVerdict verdict = run_check({.command = config_.check,
                                             .directory = worker.directory.path(),
                                             .output = worker.output,
                                             .environment = {{"FLASHLAB_ACKS", worker.promises}, {"FLASHLAB_CUT", fmt::format("{}", state.cut())}},
                                             .limit = config_.limit});
-    ++worker.checks;
     const std::lock_guard lock{mutex_};
     if (verdict.end == CheckEnd::not_started && result_.broken.empty()) result_.broken = "the check could not be started";
     return verdict.end;
@@ -117,7 +121,7 @@ bool StateExplorer::fails(Worker& worker, CutState state) {
     const auto durable = durable_at(state.cut);
     std::optional<LeftState> left;
     {
-        const std::lock_guard lock{mutex_}; // contents are identified in common
+        const std::lock_guard identifying{*config_.contents};
         left.emplace(past_, model_, durable, std::move(state));
     }
     const CheckEnd end = check(worker, *left);
@@ -240,6 +244,7 @@ void StateExplorer::settle(const Worker& worker, std::uint64_t number) {
 
 void StateExplorer::add(LossFinding finding) {
     const std::lock_guard lock{mutex_};
+    const std::lock_guard identifying{*config_.contents};
     const LeftState small{past_, model_, order_.unsynced(finding.state.cut).durable, finding.state};
     finding.words = tell_losses(past_, model_, small);
     finding.kinds = kinds_of(past_, finding.state.losses);

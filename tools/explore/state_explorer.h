@@ -12,6 +12,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -32,7 +33,10 @@ struct ExploreConfig {
     std::chrono::milliseconds limit{0};
     std::uint64_t states = 2000, seed = 1;
     unsigned workers = 1;
-    std::uint32_t from = 0; ///< no cut comes before so many lines
+    std::uint32_t from = 0;                                                ///< no cut comes before so many lines
+    std::shared_ptr<std::mutex> contents = std::make_shared<std::mutex>(); ///< held while a LeftState is made: contents are identified in common
+    /// In place of `check`: the state stands in the directory, and why it fails is to be told in the file.
+    std::function<CheckEnd(const LeftState&, const std::string& directory, const std::string& output)> judge{};
     std::function<void(std::uint64_t)> progress = [](std::uint64_t) {};
 };
 

@@ -6,6 +6,6 @@ export const promised = () => readFileSync(process.env.FLASHLAB_ACKS, 'utf8').sp
 export const need = (holds, what) => {
   if (holds) return
   console.log(what)
-  process.exit(1)
+  if (process.argv[2] !== 'ask') process.exit(1) // it prints what is there and what is not, and judges nothing
 }
-export const run = async roles => roles[process.argv[2]]()
+export const run = async roles => roles[process.argv[2].replace('ask', 'check')]()

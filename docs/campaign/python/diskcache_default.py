@@ -15,7 +15,8 @@ def check():
         for i in promised():
             value = cache.get("k%s" % i)
             need(value is None or value == i.encode() * 40000, "wrong value of k%s: %d bytes" % (i, len(value or b"")))
-        need(all(cache.get("k%s" % i) is not None for i in promised()), "lost")
+        lost = [i for i in promised() if cache.get("k%s" % i) is None]
+        need(not lost, "lost: %s" % lost)
 
 
 run(write, check)

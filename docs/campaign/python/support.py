@@ -1,6 +1,7 @@
 """What the writers and checks of the campaign share: promises, and the two roles of a program.
 
-A program is run as `NAME.py write` on the mount and as `NAME.py check` on each state; some have a `setup` before.
+A program is run as `NAME.py write` on the mount and as `NAME.py check` on each state; some have a `setup` before. `NAME.py ask` prints what is there and
+what is not, and judges nothing: a question for --check auto.
 """
 import os
 import sys
@@ -16,9 +17,11 @@ def promised():
 
 
 def need(holds, what):
-    if not holds:
+    if not holds and sys.argv[1] == "ask":
+        print(what)
+    elif not holds:
         sys.exit(what)
 
 
 def run(write, check, setup=None):
-    {"write": write, "check": check, "setup": setup}[sys.argv[1]]()
+    {"write": write, "check": check, "ask": check, "setup": setup}[sys.argv[1]]()

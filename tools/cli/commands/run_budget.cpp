@@ -57,11 +57,12 @@ std::string rows_behind(const Json& limit, const Json& report, std::size_t rows)
 
 } // namespace
 
-void add_budget_options(CLI::App& c, WriteBudget& budget) {
-    add_size(c, "--max-host-bytes", budget.host_bytes, "The drive may be sent so much, metadata of the file system included; else run ends with 3");
-    add_size(c, "--max-flash-bytes", budget.flash_bytes, "So much may be programmed on flash, copies of the drive included; else run ends with 3");
-    c.add_option("--max-syncs", budget.syncs, "So many fsync, fdatasync and synced writes; else run ends with 3");
-    c.add_option("--junit", budget.junit, "Write these limits as test cases to this file")->type_name("FILE");
+void add_budget_options(CLI::App& c, WriteBudget& budget, bool has_junit) {
+    add_size(c, "--max-host-bytes", budget.host_bytes,
+             "The drive may be sent so much, metadata of the file system included; else run ends with 3, torture with 1");
+    add_size(c, "--max-flash-bytes", budget.flash_bytes, "So much may be programmed on flash, copies of the drive included");
+    c.add_option("--max-syncs", budget.syncs, "So many fsync, fdatasync and synced writes");
+    if (has_junit) c.add_option("--junit", budget.junit, "Write these limits as test cases to this file")->type_name("FILE");
 }
 
 std::string why_no_budget(const WriteBudget& budget) {
@@ -85,10 +86,14 @@ Json judged(const WriteBudget& budget, const Json& report) {
     return limits;
 }
 
+std::string told_limit(const Json& limit, const Json& report, std::size_t rows) {
+    return fmt::format("{}:\n{}", sentence_of(limit), rows_behind(limit, report, rows));
+}
+
 std::string over_budget(const Json& report, std::size_t rows) {
     std::string text;
     for (const Json& limit : report["budget"].items())
-        if (!limit["held"].truth()) text += fmt::format("{}:\n{}", sentence_of(limit), rows_behind(limit, report, rows));
+        if (!limit["held"].truth()) text += told_limit(limit, report, rows);
     return text;
 }
 

@@ -23,11 +23,14 @@ struct WriteBudget {
     [[nodiscard]] bool has_limits() const { return host_bytes || flash_bytes || syncs; }
 };
 
-void add_budget_options(CLI::App& c, WriteBudget& budget);
+/// The three limits, and --junit where a command has no other way to write test cases.
+void add_budget_options(CLI::App& c, WriteBudget& budget, bool has_junit = true);
 /// Why the options make no sense, told before the first run; empty: they do.
 [[nodiscard]] std::string why_no_budget(const WriteBudget& budget);
 /// `[{limit, option, allowed, came_to, held}]`, of each limit that is set.
 [[nodiscard]] Json judged(const WriteBudget& budget, const Json& report);
+/// What this limit allows and what it came to, with who wrote it.
+[[nodiscard]] std::string told_limit(const Json& limit, const Json& report, std::size_t rows);
 /// What was beyond a limit, and who wrote it; empty: nothing was. `rows`: of files and callers.
 [[nodiscard]] std::string over_budget(const Json& report, std::size_t rows);
 /// A test case a limit and run. The error says why the file is not there.

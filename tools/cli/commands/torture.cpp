@@ -275,8 +275,13 @@ Failure try_cuts(const CrashTortureOptions& o, Torture& torture, Trial& trial) {
     return std::nullopt;
 }
 
+} // namespace
+
 int run_crash_torture(const CrashTortureOptions& o) {
-    if (o.replay.empty() && o.explores) return o.under.empty() ? run_torture_explore(o) : run_torture_recorded(o);
+    if (!o.explores && !judges_itself(o) && !o.exploring_option.empty())
+        return complain(fmt::format("crash torture: {} belongs to --explore", o.exploring_option), exit_usage);
+    if (judges_itself(o) && !o.under.empty()) return complain("crash torture: --check auto does not go with --under: leave one out", exit_usage);
+    if (o.replay.empty() && (o.explores || judges_itself(o))) return o.under.empty() ? run_torture_explore(o) : run_torture_recorded(o);
     if (is_kept_state(o.replay)) return replay_kept_state(o);
     if (is_kept_disk(o.replay)) return replay_kept_disk(o);
     if (const auto after = flushes_before(o); !after) return complain(fmt::format("crash torture: {}", after.error()), exit_usage);
@@ -327,74 +332,6 @@ int run_crash_torture(const CrashTortureOptions& o) {
          {"version", FLASHLAB_VERSION}});
     fmt::print("{}", shown(o.format, json));
     return trial.holds && trial.not_repeatable == 0 ? exit_done : exit_failed;
-}
-
-/// Of torture --explore.
-void add_explore_options(CLI::App& torture, CrashTortureOptions& o) {
-    auto* explore =
-        torture.add_flag("--explore", o.explores,
-                         "Run the command once, record what it writes, and check every state in which a cut at any point could have left the files");
-    const auto only_there = [&](CLI::Option* option) { option->needs(explore); };
-    torture
-        .add_option("--persistence", o.persistence,
-                    "Whose rules say what a cut may take of unsynced changes: strict (FlashLab: in order), ext4, xfs, btrfs, posix (anything)")
-        ->capture_default_str();
-    only_there(torture.add_option("--setup", o.setup, "Shell command that prepares the files; they are safe before the command starts"));
-    only_there(torture.add_option(
-        "--oracle", o.oracle, "Shell command that reads what COMMAND prints. Each line it prints is a promise that the check may hold COMMAND to"));
-    only_there(torture.add_option("--states", o.states, "Try at most so many different states")->check(at_least_one())->capture_default_str());
-    only_there(torture.add_option("--report", o.reports, "Write the certificate: F.json, F.html, F.junit.xml, F.sarif")->allow_extra_args(false));
-    only_there(torture.add_option("--app-version", o.app_version, "Version of your program, as the certificate shall name it"));
-    only_there(
-        torture.add_option("--jobs", o.jobs, "Checks at a time; 0: as many as there are cores")->check(CLI::Range(0, 256))->capture_default_str());
-    torture.add_option("--timeout", o.timeout_s, "With --explore: a check that takes more seconds has failed")
-        ->check(CLI::Range(0.1, 86400.0))
-        ->capture_default_str();
-}
-
-} // namespace
-
-void add_crash_torture(CLI::App& crash, Action& action) {
-    auto [torture, o] = add_command(
-        crash, action, run_crash_torture, "torture", "Cut the power under your own program, again and again, and let your own check judge",
-        "flashlab crash torture --cuts 20 --check 'sqlite3 db \"PRAGMA integrity_check\" | grep -qx ok' -- sh -c 'fill-database db'\n\n"
-        "Command and check run in the mounted directory, with FLASHLAB_MOUNT and FLASHLAB_CUT (1, 2, ...) set. A command that ends is started\n"
-        "again; one that fails before the power does ends the trial. After each cut: fsck -n, mount, check. The first failure ends the trial;\n"
-        "the drive as the cut left it is kept, and the line printed recovers and checks it again: the program itself is not run again.");
-    add_explore_options(torture, o);
-    torture.add_option("COMMAND", o.command, "After '--'");
-    torture.add_option("--cuts", o.cuts, "How often the power fails")->check(CLI::Range(1, 1'000'000'000))->capture_default_str();
-    torture.add_option("--after", o.after, "flush N: no cut before the N-th sync was answered")
-        ->type_size(2) // of one value of two words CLI11 leaves the '--' that follows
-        ->expected(1)
-        ->allow_extra_args(false);
-    torture.add_option("--check", o.check,
-                       "Shell command that looks at the files after each recovery. 0: they are right; any other code is a finding");
-    torture.add_option("--within", o.within_s, "A cut comes at most this many seconds after the mount")
-        ->check(CLI::Range(0.01, 3600.0))
-        ->capture_default_str();
-    torture.add_option("--seed", o.seed, "Number from which the moments of the cuts and what each leaves are drawn")->capture_default_str();
-    auto* device = torture.add_option("--device", o.device, "Start from a clone of this device, which is not touched, instead of a new one");
-    torture.add_option("--ftl", o.ftl, "Of a new device, as for mkfs")->excludes(device);
-    auto* metadata = torture.add_option("--metadata", o.metadata, "Of a new device: pram, journal")->excludes(device);
-    auto* under =
-        torture
-            .add_option("--under", o.under,
-                        "Command and check run on this file system of the kernel, on a loop device over the drive: ext4, xfs, btrfs. After a cut its "
-                        "journal replays and its fsck looks. With --explore of one recorded run. Wants root. docs/block-device.md")
-            ->check(CLI::IsMember({"ext4", "xfs", "btrfs"}))
-            ->excludes(metadata)
-            ->excludes("--persistence");
-    torture.add_option("--mkfs-options", o.mkfs_options, "WORD,WORD: more words for mkfs of --under")
-        ->delimiter(',')
-        ->allow_extra_args(false)
-        ->needs(under);
-    torture.add_option("--size", o.size, "Of a new device")->check(is_size())->excludes(device)->capture_default_str();
-    torture.add_option("--latency", o.latency, "Of the mounts: off, real, Nx")->capture_default_str();
-    torture.add_option("--at", o.at, "What a cut strikes: work (device work in flight), idle, flush, gc, erase, recovery")->capture_default_str();
-    torture.add_option("--keep", o.keep, "Directory for the copy of a state that failed; default: the current one");
-    torture.add_option("--replay", o.replay, "Recover and check a kept copy instead")->excludes(device);
-    add_format(torture, o.format, "One JSON object");
 }
 
 } // namespace flashlab

@@ -6,13 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "tools/cli/commands/run_budget.h"
 #include "tools/text/table.h"
 
 namespace flashlab {
 
 struct CrashTortureOptions {
     std::vector<std::string> command;
-    std::string check;  ///< for sh -c, run in the mount; empty: only fsck and a mount are checked
+    std::string check;  ///< for sh -c, run in the mount; empty: only fsck and a mount are checked; "auto": the program's own history judges
+    std::string probe;  ///< for sh -c, what "auto" asks; empty: the command is started again
     std::string device; ///< a drive to clone; empty: a new drive as the next options say
     std::string ftl, metadata, size = "256M";
     std::string latency = "off";
@@ -21,12 +23,14 @@ struct CrashTortureOptions {
     std::string keep;        ///< where copies of failed states go; empty: the current directory
     std::uint64_t cuts = 10, seed = 1;
     bool explores = false;              ///< --explore: states of one recorded run; the options below belong to it
+    std::string exploring_option{};     ///< one of those that was given
     std::string persistence = "strict"; ///< which file system's promises
     std::string under;                  ///< a file system of the kernel on the raw drive; empty: FlashLab's own
     std::vector<std::string> mkfs_options{};
     std::vector<std::string> after;   ///< "flush", N: no cut before the N-th sync
     std::string oracle;               ///< for sh -c: reads what the command prints, prints what is promised
     std::string setup;                ///< for sh -c, before the command; durable
+    WriteBudget budget{};             ///< of the recorded run
     std::string app_version;          ///< of the program, for the certificate
     std::vector<std::string> reports; ///< files; the end of a name says the form
     std::uint64_t states = 2000;      ///< at most
@@ -36,6 +40,8 @@ struct CrashTortureOptions {
     OutputFormat format = OutputFormat::table;
 };
 
+[[nodiscard]] int run_crash_torture(const CrashTortureOptions& options);
+[[nodiscard]] inline bool judges_itself(const CrashTortureOptions& options) { return options.check == "auto"; }
 /// N of --after flush N; 0: not given. The error says what is wrong with the words.
 [[nodiscard]] std::expected<std::uint64_t, std::string> flushes_before(const CrashTortureOptions& options);
 /// Why --keep is no place for a state, told before the first cut and not after the last; empty: it is one.

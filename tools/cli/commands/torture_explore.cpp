@@ -22,151 +22,31 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "crash/apps/history.h"
+#include "tools/cli/commands/recorded_run.h"
 #include "tools/cli/progress.h"
 #include "tools/explore/certificate.h"
+#include "tools/explore/own_history.h"
 #include "tools/explore/state_explorer.h"
 #include "tools/host/aside_file.h"
 #include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
 #include "tools/host/standard_streams.h"
 #include "tools/host/unfinished_directory.h"
-#include "tools/live/trial_drive.h"
 #include "tools/text/printable.h"
+#include "tools/text/shell_word.h"
 
 namespace flashlab {
 
 namespace {
-
-/// Runs a command once on a mount of a new drive and brings back everything that it did to its files.
-///
-/// Idea       A temporary drive (tools/live/trial_drive.h): mount --record, the preparation, a flush, the command, umount. The promises of
-///            the command come through a FIFO that the daemon reads.
-/// Invariant  Neither mount nor command outlives the object. The drive is thrown away: only the history is of interest.
-/// Cost       What the command takes, and its data once more.
-struct RecordedRunConfig {
-    std::vector<std::string> command;
-    std::string setup;
-    std::string oracle{}; ///< what the command prints goes through it; what it prints is promised
-    std::string ftl, metadata, size;
-};
-
-/// Why there is no history, and the exit code for it.
-struct RecordedRunFailure {
-    std::string why;
-    int code = 1;
-};
-
-class RecordedRun {
-public:
-    RecordedRun(const RecordedRunConfig& config, const std::filesystem::path& work);
-
-    [[nodiscard]] std::expected<std::vector<Operation>, RecordedRunFailure> run();
-
-private:
-    using Step = std::expected<void, RecordedRunFailure>;
-    [[nodiscard]] Step mount();
-    [[nodiscard]] Step prepare();
-    [[nodiscard]] Step run_command();
-    [[nodiscard]] Step unmount();
-    [[nodiscard]] std::unexpected<RecordedRunFailure> ended_with(const char* what, int code) const;
-
-    const RecordedRunConfig& config_;
-    std::string history_;
-    TrialDrive drive_;
-};
-
-std::unexpected<RecordedRunFailure> failed(std::string why, int code = exit_failed) {
-    return std::unexpected(RecordedRunFailure{std::move(why), code});
-}
-
-/// The words of a shell that pipes the command's output through the oracle, and the oracle's into the promises.
-std::vector<std::string> through_oracle(const std::vector<std::string>& command) {
-    std::vector<std::string> words{"sh", "-c", R"({ "$@"; echo $? > "$FLASHLAB_STATUS"; } | sh -c "$FLASHLAB_ORACLE" >&"$FLASHLAB_ACK_FD")",
-                                   "torture"};
-    words.insert(words.end(), command.begin(), command.end());
-    return words;
-}
-
-RecordedRun::RecordedRun(const RecordedRunConfig& config, const std::filesystem::path& work)
-    : config_{config}, history_{(work / "history").string()}, drive_{work} {}
-
-std::unexpected<RecordedRunFailure> RecordedRun::ended_with(const char* what, int code) const {
-    const char* signal = code > 128 ? ::strsignal(code - 128) : nullptr; // as a shell says it, too
-    const std::string named = signal == nullptr ? "" : fmt::format(" ({})", signal);
-    return failed(fmt::format("{} ended with {}{}, without any cut:\n    {}", what, code, named, drive_.last_words()), exit_usage); // no finding
-}
-
-RecordedRun::Step RecordedRun::mount() {
-    std::vector<std::string> options;
-    const auto add = [&](const char* option, const std::string& value) {
-        if (!value.empty()) options.insert(options.end(), {option, value});
-    };
-    add("--ftl", config_.ftl);
-    add("--metadata", config_.metadata);
-    add("--size", config_.size);
-    const auto refused = [&](const std::string& why) { return failed(why, drive_.is_wrong_usage() ? exit_usage : exit_failed); };
-    if (const auto why = drive_.make(options)) return refused(*why);
-    if (::mkfifo((history_ + ".acks").c_str(), 0600) != 0) return failed(fmt::format("{}.acks: {}", history_, std::strerror(errno)));
-    if (const auto why = drive_.mount({"--latency", "off", "--log", "none", "--record", history_})) return refused(*why);
-    return {};
-}
-
-/// What the preparation leaves is durable: the flush at its end is where cuts begin.
-RecordedRun::Step RecordedRun::prepare() {
-    if (!config_.setup.empty()) {
-        const int code = run_to_end(drive_.in_mount({"sh", "-c", config_.setup}, {}), AtSignal::end_it);
-        if (code != 0) return ended_with("the preparation (--setup)", code);
-    }
-    const auto flushed = drive_.ask(Json::object({{"cmd", "flush"}}));
-    return flushed ? Step{} : failed(fmt::format("the preparation could not be made durable: {}", flushed.error()));
-}
-
-RecordedRun::Step RecordedRun::run_command() {
-    const std::string status = history_ + ".status"; // a pipe ends with the code of its last program
-    SubprocessCall call = drive_.in_mount(config_.oracle.empty() ? config_.command : through_oracle(config_.command),
-                                          {{"FLASHLAB_ORACLE", config_.oracle}, {"FLASHLAB_STATUS", status}});
-    const int promises = ::open((history_ + ".acks").c_str(), O_WRONLY); // inherited by the command
-    if (promises < 0) return failed(fmt::format("{}.acks: {}", history_, std::strerror(errno)));
-    (void)::fcntl(promises, F_SETPIPE_SZ, 1 << 20);
-    call.environment.emplace_back("FLASHLAB_ACK_FD", fmt::format("{}", promises));
-    auto command = Subprocess::start(call);
-    ::close(promises);
-    if (!command) return failed(command.error(), exit_usage); // there is no such program
-    for (;;) {
-        if (Interruption::came()) return failed("interrupted"); // its group ends with `command`
-        if (auto code = command->poll()) {
-            if (*code != 0 && !config_.oracle.empty()) return ended_with("the oracle", *code);
-            if (std::ifstream file{status}; !config_.oracle.empty()) file >> *code;
-            return *code == 0 ? Step{} : ended_with("the command", *code);
-        }
-        std::this_thread::sleep_for(std::chrono::milliseconds{1});
-    }
-}
-
-RecordedRun::Step RecordedRun::unmount() {
-    const auto why = drive_.unmount();
-    return why ? failed(*why) : Step{};
-}
-
-std::expected<std::vector<Operation>, RecordedRunFailure> RecordedRun::run() {
-    for (Step (RecordedRun::*step)() : {&RecordedRun::mount, &RecordedRun::prepare, &RecordedRun::run_command, &RecordedRun::unmount})
-        if (auto done = (this->*step)(); !done) return std::unexpected(done.error());
-    std::ifstream file{history_, std::ios::binary};
-    const std::string text{std::istreambuf_iterator<char>{file}, {}};
-    auto history = read_history(text);
-    if (!history) return failed(fmt::format("{} {}", history_, history.error()));
-    const auto flushes = std::ranges::count(*history, Act::sync_all, &Operation::act);
-    if (flushes > 1 && history->back().act == Act::sync_all) history->pop_back(); // of umount
-    return std::move(*history);
-}
 
 namespace fs = std::filesystem;
 
 /// What is wrong with the options, as a sentence; empty: nothing.
 std::string misuse(const CrashTortureOptions& o) {
     if (o.command.empty()) return "which command? Write it after '--', such as: flashlab crash torture --explore --check ./check -- ./fill";
-    if (o.check.empty()) return "--explore needs --check: without one nothing says whether a state is good";
+    if (o.check.empty()) return "--explore needs --check: a command that judges a state, or auto";
+    if (!o.probe.empty() && !judges_itself(o)) return "--probe belongs to --check auto: a check of your own asks what it likes";
+    if (!o.oracle.empty() && judges_itself(o)) return "--oracle does not go with --check auto: each line that the command prints is promised";
     if (!o.device.empty()) return "--explore starts from an empty drive: leave out --device, and let --setup make what the command needs";
     if (const auto after = flushes_before(o); !after) return after.error();
     if (!find_persistence(o.persistence)) return fmt::format("--persistence {}: allowed: {}", o.persistence, persistence_names);
@@ -181,7 +61,7 @@ std::string text_of(const std::string& file) {
 }
 
 /// The state as the cut left it, its promises, the trace, and the check: all that a replay needs.
-std::string keep(const CrashTortureOptions& o, const Past& past, const Persistence& model, LossFinding& finding) {
+std::string keep(const CrashTortureOptions& o, const Past& past, const Persistence& model, OwnHistory* own_history, LossFinding& finding) {
     const std::string first =
         fs::absolute(fmt::format("{}/flashlab-state-{}-{}", o.keep.empty() ? "." : o.keep, o.seed, finding.found_at)).lexically_normal().string();
     std::error_code error;
@@ -200,6 +80,7 @@ std::string keep(const CrashTortureOptions& o, const Past& past, const Persisten
         if (i < state.cut() && past.line(i).act == Act::promise) acks << past.line(i).data << '\n';
     }
     check << o.check;
+    if (own_history != nullptr) std::ofstream{to + "/answers.json"} << own_history->record_of(state).dump() << '\n';
     what << finding.words.what << "\nmissing: " << finding.words.missing_call << "\n";
     finding.kept = to;
     return {};
@@ -240,11 +121,11 @@ bool write_reports(const CrashTortureOptions& o, std::vector<AsideFile>& files, 
 }
 
 /// The check must pass before the command and after it, or else it judges something else than what the power cut did. The error says which.
-std::string bad_control(StateExplorer& explorer, const Past& past) {
+std::string bad_control(StateExplorer& explorer, const Past& past, std::uint32_t first) {
     if (const auto said = explorer.check_alone({past.size(), {}}))
         return fmt::format(
             "the check fails after the whole command, without any cut, so it can judge nothing: mend the check or the command:\n    {}", *said);
-    if (const auto said = explorer.check_alone({past.first_cut(), {}}))
+    if (const auto said = explorer.check_alone({first, {}}))
         return fmt::format(
             "the check fails on what is there before the command: a cut may leave that, so let the check accept it, or make in --setup "
             "what it needs:\n    {}",
@@ -261,23 +142,72 @@ std::optional<std::uint32_t> first_cut(const CrashTortureOptions& o, const Past&
     return left == 0 ? std::optional{line} : std::nullopt;
 }
 
-int explore(const CrashTortureOptions& o, const Past& past, const std::string& work, std::vector<AsideFile>& reports) {
+/// The command as a shell takes it, for its next start.
+std::string shell_line(const std::vector<std::string>& command) {
+    std::string line;
+    for (const std::string& word : command) line += (line.empty() ? "" : " ") + shell_word(word);
+    return line;
+}
+
+unsigned workers_of(const CrashTortureOptions& o) { return o.jobs == 0 ? std::max(1u, std::thread::hardware_concurrency()) : o.jobs; }
+std::chrono::milliseconds limit_of(const CrashTortureOptions& o) { return std::chrono::milliseconds{static_cast<std::int64_t>(o.timeout_s * 1000)}; }
+
+/// What was found and what is in doubt, for people.
+void tell_result(const CrashTortureOptions& o, const Past& past, const Persistence& model, OwnHistory* own_history, ExploreResult& result) {
+    for (LossFinding& finding : result.findings) {
+        if (const std::string why = keep(o, past, model, own_history, finding); !why.empty())
+            complain(fmt::format("crash torture: a state is not kept: {}", why));
+        tell_finding(finding, result.states);
+    }
+    const Json learnt = own_history == nullptr ? Json{} : own_history->facts();
+    for (const Json& mask : learnt["not_compared"].items()) tell(fmt::format("flashlab: not the same each time: {}\n", mask.text()));
+    if (result.unsteady != 0)
+        complain(
+            fmt::format("crash torture: {} state{} not repeatable: the check failed, and passed when the same state was made anew; let the check, "
+                        "or the program, do the same each time",
+                        result.unsteady, result.unsteady == 1 ? " is" : "s are"));
+}
+
+/// The limits of the recorded run, each with what it came to; those that did not hold are told.
+Json judged_budget(const CrashTortureOptions& o, const Json& use) {
+    Json limits{Json::Array{}};
+    const Json all = judged(o.budget, use);
+    for (Json limit : all.items()) {
+        limit.add("said", told_limit(limit, use, 5));
+        if (!limit["held"].truth()) tell(fmt::format("flashlab: {}", limit["said"].text()));
+        limits.push(std::move(limit));
+    }
+    return limits;
+}
+
+int explore(const CrashTortureOptions& o, const Past& past, const Json& use, const std::string& work, std::vector<AsideFile>& reports) {
     const auto from = first_cut(o, past);
     if (!from) return complain(fmt::format("crash torture: --after flush {}: the command made fewer", o.after.back()), exit_usage);
     const Persistence model = *find_persistence(o.persistence);
-    const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
     Progress progress{"states"};
-    StateExplorer explorer{past,
-                           model,
-                           {.check = o.check,
-                            .work = work,
-                            .limit = std::chrono::milliseconds{static_cast<std::int64_t>(o.timeout_s * 1000)},
-                            .states = o.states,
-                            .seed = o.seed,
-                            .workers = o.jobs == 0 ? cores : o.jobs,
-                            .from = *from,
-                            .progress = [&](std::uint64_t done) { progress.at(done); }}};
-    const std::string unfit = bad_control(explorer, past);
+    ExploreConfig config{.check = o.check,
+                         .work = work,
+                         .limit = limit_of(o),
+                         .states = o.states,
+                         .seed = o.seed,
+                         .workers = workers_of(o),
+                         .from = *from,
+                         .progress = [&](std::uint64_t done) { progress.at(done); }};
+    std::optional<OwnHistory> own_history;
+    if (judges_itself(o)) {
+        own_history.emplace(past, model,
+                            OwnHistoryConfig{.probe = o.probe.empty() ? shell_line(o.command) : o.probe,
+                                             .is_question = !o.probe.empty(),
+                                             .work = work,
+                                             .limit = limit_of(o),
+                                             .from = *from,
+                                             .contents = config.contents});
+        if (const auto learnt = own_history->learn(); !learnt)
+            return complain(fmt::format("crash torture: --check auto: {}", learnt.error()), Interruption::came() ? exit_failed : exit_usage);
+        config.judge = [&](const auto&... state) { return own_history->judge(state...); };
+    }
+    StateExplorer explorer{past, model, std::move(config)};
+    const std::string unfit = bad_control(explorer, past, own_history ? *from : past.first_cut());
     if (Interruption::came()) return complain("crash torture: interrupted before the first state");
     if (!unfit.empty()) return complain(fmt::format("crash torture: {}", unfit), exit_usage);
     CertificateFacts facts{.command = o.command,
@@ -287,25 +217,38 @@ int explore(const CrashTortureOptions& o, const Past& past, const std::string& w
                            .device = fmt::format("recorded on a new drive of {}, latency off; states checked in plain directories", o.size),
                            .possible = explorer.order().possible(),
                            .seed = o.seed,
-                           .workers = o.jobs == 0 ? cores : o.jobs,
+                           .workers = workers_of(o),
                            .after_flush = flushes_before(o).value_or(0),
                            .partial = false};
     ExploreResult result = explorer.run();
     facts.partial = Interruption::came();
     if (!result.broken.empty()) return complain(fmt::format("crash torture: {}", result.broken));
-    for (LossFinding& finding : result.findings) {
-        if (const std::string why = keep(o, past, model, finding); !why.empty()) complain(fmt::format("crash torture: a state is not kept: {}", why));
-        tell_finding(finding, result.states);
-    }
-    if (result.unsteady != 0)
-        complain(
-            fmt::format("crash torture: {} state{} not repeatable: the check failed, and passed when the same state was made anew; let the check, "
-                        "or the program, do the same each time",
-                        result.unsteady, result.unsteady == 1 ? " is" : "s are"));
+    if (own_history) facts.own_history = own_history->facts();
+    tell_result(o, past, model, own_history ? &*own_history : nullptr, result);
+    facts.budget = judged_budget(o, use);
+    const bool is_within = std::ranges::all_of(facts.budget.items(), [](const Json& limit) { return limit["held"].truth(); });
     const Json report = certificate(facts, past, model, explorer.order(), result);
     fmt::print("{}", shown(o.format, report));
     const bool written = write_reports(o, reports, report, facts.application);
-    return result.findings.empty() && result.unsteady == 0 && written ? exit_done : exit_failed;
+    return result.findings.empty() && result.unsteady == 0 && is_within && written ? exit_done : exit_failed;
+}
+
+/// Of a kept state that was copied to the folder `work`; empty: nothing.
+std::string wrong_with_kept(const CrashTortureOptions& o, const std::string& work) {
+    const std::string check = o.check.empty() ? text_of(o.replay + "/check") : o.check;
+    if (check == "auto") {
+        const auto record = Json::parse(text_of(o.replay + "/answers.json"));
+        if (!record) return fmt::format("{}/answers.json: {}", o.replay, record.error());
+        return judge_by_record(*record, work + "/tree", work + "/out", limit_of(o)).value_or("");
+    }
+    std::error_code error;
+    const CheckVerdict verdict =
+        run_check({.command = check,
+                   .directory = work + "/tree",
+                   .output = work + "/out",
+                   .environment = {{"FLASHLAB_ACKS", fs::absolute(o.replay + "/acks", error).string()}, {"FLASHLAB_CUT", "0"}},
+                   .limit = limit_of(o)});
+    return verdict.end == CheckEnd::passed ? "" : fmt::format("the check ended with {}: {}", verdict.code, text_of(work + "/out"));
 }
 
 } // namespace
@@ -319,13 +262,21 @@ int run_torture_explore(const CrashTortureOptions& o) {
     const std::string work = make_explore_directory();
     if (work.empty()) return complain("crash torture: no temporary directory can be made; TMPDIR says where");
     const UnfinishedDirectory removed{work};
-    const RecordedRunConfig config{.command = o.command, .setup = o.setup, .oracle = o.oracle, .ftl = o.ftl, .metadata = o.metadata, .size = o.size};
-    auto history = RecordedRun{config, work}.run();
+    const RecordedRunConfig config{.command = o.command,
+                                   .setup = o.setup,
+                                   .oracle = o.oracle,
+                                   .counts_use = o.budget.has_limits(),
+                                   .output_promises = judges_itself(o),
+                                   .ftl = o.ftl,
+                                   .metadata = o.metadata,
+                                   .size = o.size};
+    RecordedRun recorded{config, work};
+    auto history = recorded.run();
     if (!history) return complain(fmt::format("crash torture: {}", history.error().why), history.error().code);
     const Past past{std::move(*history)};
     if (past.first_cut() >= past.size())
         return complain("crash torture: the command changed nothing in its directory: there is nothing to cut", exit_usage);
-    return explore(o, past, work, *reports);
+    return explore(o, past, recorded.use(), work, *reports);
 }
 
 std::string make_explore_directory() {
@@ -349,21 +300,11 @@ int replay_kept_state(const CrashTortureOptions& o) {
     std::error_code error;
     fs::copy(o.replay + "/tree", work + "/tree", fs::copy_options::recursive | fs::copy_options::copy_symlinks, error);
     if (error) return complain(fmt::format("crash torture: {}/tree: {}", o.replay, error.message()));
-    const std::string check = o.check.empty() ? text_of(o.replay + "/check") : o.check;
-    const CheckVerdict verdict =
-        run_check({.command = check,
-                   .directory = work + "/tree",
-                   .output = work + "/out",
-                   .environment = {{"FLASHLAB_ACKS", fs::absolute(o.replay + "/acks", error).string()}, {"FLASHLAB_CUT", "0"}},
-                   .limit = std::chrono::milliseconds{static_cast<std::int64_t>(o.timeout_s * 1000)}});
+    const std::string wrong = wrong_with_kept(o, work);
     if (Interruption::came()) return complain("crash torture: interrupted: it was not checked to the end");
-    const bool holds = verdict.end == CheckEnd::passed;
-    const Json json = Json::object({{"replayed", o.replay},
-                                    {"holds", holds},
-                                    {"found", holds ? "" : fmt::format("the check ended with {}: {}", verdict.code, text_of(work + "/out"))},
-                                    {"version", FLASHLAB_VERSION}});
+    const Json json = Json::object({{"replayed", o.replay}, {"holds", wrong.empty()}, {"found", wrong}, {"version", FLASHLAB_VERSION}});
     fmt::print("{}", shown(o.format, json));
-    return holds ? exit_done : exit_failed;
+    return wrong.empty() ? exit_done : exit_failed;
 }
 
 std::string why_no_keep(const std::string& keep) {
