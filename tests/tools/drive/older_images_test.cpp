@@ -133,8 +133,9 @@ void check_never_older(int rounds) {
                 }
                 opened.reset();
                 if (round % 4 == 0) {
-                    REQUIRE(take_snapshot(directory, "s" + std::to_string(round)).has_value());
-                    REQUIRE(clone_device(directory.string() + "@s" + std::to_string(round), work / "clone").has_value());
+                    const std::string name = fmt::format("s{}", round);
+                    REQUIRE(take_snapshot(directory, name).has_value());
+                    REQUIRE(clone_device(fmt::format("{}@{}", directory.string(), name), work / "clone").has_value());
                     close(*open(work / "clone"));
                     files::remove_all(work / "clone");
                 }
