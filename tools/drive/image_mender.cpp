@@ -267,8 +267,6 @@ private:
     /// pram.img, whose root tells whether the records are all there; after a kill it does not, as ever.
     void vouch_again(const Geometry& geometry) {
         if (!keeps_evidence_ || pram_state_at_ == 0) return;
-        if (!changed_blocks_.empty())
-            pram_.change(pram_state_at_ + ImagePramStore::nand_tally_at, Bytes(sizeof(std::uint64_t))); // counts may be lost
         const ImageLayout layout{geometry};
         const auto pram = ImagePramStore::open(pram_.path(), PramImageAccess::private_copy);
         auto generation = pram ? (*pram)->generation() : std::unexpected(std::string{});
