@@ -8,7 +8,7 @@
 /// Cost       A page's words and two for the head (of 8 bytes), one to wipe it. A ninth more slots than pages, so that the scheme is flushed once
 ///            for many pages that leave. No allocation in steady state.
 /// Power cut  The word in flight is in data without a head, in a head whose checksum fails, or in a head that was being wiped: each is "not there".
-/// Source     Shim et al. (AP) II-D: PRAM in place of the volatile cache (AP7). Slots, heads and their order are ours: ftl/FORMAT.md, part C.
+/// Source     Shim et al. (AP) II-D: PRAM in place of the volatile cache (AP7). Slots, heads and their order are ours: ftl/FORMAT.md, part E.
 #pragma once
 
 #include <span>
