@@ -147,7 +147,7 @@ public:
                 if (all_[i].load == l && of(loads[l]))
                     out.points.push_back({fmt::format("{}: {}, {}", loads[l].name, all_[i].map, what),
                                           all_[i].permille / 10.0,
-                                          {{"load", loads[l].name}, {"ftl", all_[i].map}, {"dram_percent_of_table", all_[i].permille / 10.0}},
+                                          {{"workload", loads[l].name}, {"ftl", all_[i].map}, {"dram_percent_of_table", all_[i].permille / 10.0}},
                                           measured_[i].*value});
     }
     /// One value over another for each DRAM on each of these loads, and the words.
@@ -207,7 +207,7 @@ std::expected<void, std::string> show_restarts(Reproduction& out, const RunConte
     });
     if (!measured) return std::unexpected(measured.error());
     for (std::size_t i = 0; i < maps.size(); ++i) {
-        const Json::Object params{{"ftl", maps[i]}, {"blocks", (*measured)[i].blocks}};
+        const Json::Object params{{"dram_percent_of_table", 2}, {"ftl", maps[i]}, {"blocks", (*measured)[i].blocks}};
         out.points.push_back({fmt::format("{}, start after a kill, ms", maps[i]), 2, params, (*measured)[i].ms});
         out.points.push_back(
             {fmt::format("{}, pages looked at after a kill", maps[i]), 2, params, static_cast<double>((*measured)[i].pages_scanned)});
