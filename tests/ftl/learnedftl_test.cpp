@@ -45,8 +45,8 @@ std::uint32_t known_pages(CutRig& rig) {
     return known;
 }
 
-/// What the models must know of a drive of one plane with room for all: runs of so many pages and more, until a page is written anew. Of a translation
-/// page in which a part of a run is trained on for the first time four pages at least: an interval takes the room of as many entries.
+/// What the models must know of a drive of one plane with room for all: runs of so many pages and more, until a page is written anew. Of a
+/// translation page in which a part of a run is trained on for the first time four pages at least: an interval takes the room of as many entries.
 struct KnownPages {
     std::uint32_t train_pages, per_page;
     std::set<std::uint32_t> known{};
