@@ -1,12 +1,16 @@
 /// Seeded bugs of maps that are learned.
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <vector>
 
 #include "base/crc32c.h"
 #include "crash/forwarding_page_store.h"
+#include "crash/lying_ftl.h"
 #include "crash/seeded_bugs.h"
+#include "ftl/maps/node_entries.h"
 #include "ftl/maps/segments.h"
-#include "ftl/schemes/demand_options.h"
+#include "ftl/schemes/demand_scheme.h"
 
 namespace flashlab {
 
@@ -75,18 +79,102 @@ class SegmentsDrift final : public ChangedSegments {
     }
 };
 
+/// What a model of learnedftl once said of a page is believed when it is right no more, wherever the entry is not cached.
+class OutlivedPredictions : public Sabotage {
+    struct Scheme : LyingFtl {
+        Scheme(std::unique_ptr<Ftl> real, OutlivedPredictions& by) : LyingFtl{std::move(real)}, by_{by} {}
+        FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) override {
+            for (std::uint32_t l = first.value(); l < first.value() + pages; ++l) by_.writes(Lpn{l}, table().models().predict(Lpn{l}));
+            const auto done = below().write(first, pages, from, io);
+            for (std::uint32_t l = first.value(); l < first.value() + pages; ++l)
+                if (const auto unit = table().models().predict(Lpn{l})) by_.learns(Lpn{l}, *unit);
+            return done;
+        }
+        FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, const Io& io) override {
+            for (std::uint32_t l = first.value(); l < first.value() + pages; ++l) by_.said_.erase(l);
+            return below().trim(first, pages, io);
+        }
+        FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, const Io& io) override {
+            std::vector<std::optional<UnitId>> believed;
+            for (std::uint32_t l = first.value(); l < first.value() + pages; ++l) {
+                const auto said = by_.said_.find(l);
+                believed.push_back(said == by_.said_.end() || table().cache().peek(Lpn{l}) ? std::nullopt : std::optional{said->second});
+            }
+            const auto done = below().read(first, pages, to, io);
+            const std::size_t bytes = logical_page_bytes();
+            for (std::uint32_t i = 0; i < pages && done && !to.empty(); ++i)
+                if (believed[i]) by_.read_unit(*believed[i], to.subspan(i * bytes, bytes));
+            return done;
+        }
+        [[nodiscard]] const DemandTable<NodeEntries, PageModels>& table() const {
+            return demand_table_of<NodeEntries, PageModels>(below().undecorated());
+        }
+        OutlivedPredictions& by_;
+    };
+
+public:
+    std::unique_ptr<Ftl> around(std::unique_ptr<Ftl> ftl) override {
+        mounted();
+        return std::make_unique<Scheme>(std::move(ftl), *this);
+    }
+    std::unique_ptr<PageStore> around(PageStore& store) override {
+        store_ = &store;
+        return nullptr;
+    }
+    void change(SsdConfig& config) override {
+        page_bytes_ = config.nand.geometry.page_bytes;
+        pages_a_unit_ = config.ftl.mapping_unit_pages;
+        said_.clear(); // another drive
+    }
+
+protected:
+    std::map<std::uint32_t, UnitId> said_; ///< by logical page
+
+private:
+    virtual void mounted() {}
+    virtual void learns(Lpn, UnitId) {}
+    virtual void writes(Lpn lpn, std::optional<UnitId> known) = 0;
+    void read_unit(UnitId unit, std::span<std::byte> to) {
+        for (std::uint32_t p = 0; p < pages_a_unit_; ++p)
+            (void)store_->read_data(Ppn{unit.value() * pages_a_unit_ + p}, 0, to.subspan(std::size_t{p} * page_bytes_, page_bytes_));
+    }
+    PageStore* store_ = nullptr;
+    std::uint32_t page_bytes_ = 0, pages_a_unit_ = 1;
+};
+
+/// A page that is written anew keeps its bit.
+class BitOutlivesWrite final : public OutlivedPredictions {
+    void mounted() override { said_.clear(); }
+    void learns(Lpn lpn, UnitId) override { said_.erase(lpn.value()); }
+    void writes(Lpn lpn, std::optional<UnitId> known) override {
+        if (known) said_.insert_or_assign(lpn.value(), *known);
+    }
+};
+
+/// A page that a collection moves, or that a cut takes back, keeps its bit: its block was erased, or never held it.
+class ModelOutlivesBlock final : public OutlivedPredictions {
+    void learns(Lpn lpn, UnitId unit) override { said_.insert_or_assign(lpn.value(), unit); }
+    void writes(Lpn lpn, std::optional<UnitId>) override { said_.erase(lpn.value()); }
+};
+
 } // namespace
 
 std::vector<SeededBug> seeded_map_bugs() {
-    const auto bug = [](std::string_view name, std::string_view what, auto make, std::string_view devices) {
-        return SeededBug{name, what, make, SeededBug::Needs::nothing, "map", Judge::contents, "leaftl", devices};
+    const auto bug = [](std::string_view name, std::string_view what, auto make, std::string_view devices, std::string_view schemes = "leaftl") {
+        return SeededBug{name, what, make, SeededBug::Needs::nothing, "map", Judge::contents, schemes, devices};
     };
     return {bug(
                 "segment_outlives_pages", "a segment stays for pages that a newer one holds", [] { return std::make_unique<OlderSegmentsOnTop>(); },
                 "plane-slc near-slc uneven-slc"),
             bug(
                 "segment_drifts", "an approximate segment leads farther away than its error may be", [] { return std::make_unique<SegmentsDrift>(); },
-                "near-slc near-mlc")};
+                "near-slc near-mlc"),
+            bug(
+                "bit_outlives_write", "a page that is written anew is still read where a model knew it",
+                [] { return std::make_unique<BitOutlivesWrite>(); }, "trained-slc trained-mlc", "learnedftl"),
+            bug(
+                "model_outlives_block", "a page is read where a model knew it, though that block was collected or a cut took it back",
+                [] { return std::make_unique<ModelOutlivesBlock>(); }, "trained-slc trained-mlc", "learnedftl")};
 }
 
 } // namespace flashlab

@@ -17,9 +17,9 @@ namespace {
 
 /// Shapes that only some schemes have: those that read this key.
 constexpr std::pair<std::string_view, std::string_view> special[] = {
-    {"pairs", "nand.two_plane"}, {"mirror", "coftl.mirrored_log"}, {"turns", "ftl.interleaving"},
-    {"lines", "nand.one_shot"},  {"cached", "ftl.slc_blocks"},     {"dynamic", "ftl.slc_dynamic_permille"},
-    {"sub", "nand.subpages"},    {"sublines", "nand.subpages"},    {"near", "leaftl.gamma"}};
+    {"pairs", "nand.two_plane"},  {"mirror", "coftl.mirrored_log"},        {"turns", "ftl.interleaving"}, {"lines", "nand.one_shot"},
+    {"cached", "ftl.slc_blocks"}, {"dynamic", "ftl.slc_dynamic_permille"}, {"sub", "nand.subpages"},      {"sublines", "nand.subpages"},
+    {"near", "leaftl.gamma"},     {"trained", "learnedftl.train_pages"}};
 
 constexpr std::pair<const char*, CellType> cells[] = {{"slc", CellType::slc}, {"mlc", CellType::mlc}, {"tlc", CellType::tlc}};
 
@@ -123,6 +123,13 @@ std::expected<SsdConfig, std::string> shaped(const std::string& shape) {
         c.ftl.options.set(demand_option::mapping_cache_bytes, 256);
         return c;
     }
+    if (shape == "trained") { // two pages behind each other are learned, on two dies
+        g.channels = 2;
+        g.pages_per_block = 8;
+        c.ftl.options.set(learnedftl_option::train_pages, 2);
+        c.ftl.options.set(demand_option::mapping_cache_bytes, 224);
+        return c;
+    }
     if (shape == "mirror") {
         c.ftl.options.set(coftl_option::mirrored_log, true);
         return c;
@@ -139,8 +146,8 @@ std::expected<SsdConfig, std::string> shaped(const std::string& shape) {
 } // namespace
 
 std::vector<std::string> tiny_shapes() {
-    return {"chip",  "plane",  "wide",  "uneven", "unit2",  "unit4", "buffer",   "kept",  "level",   "hot", "cause",
-            "pairs", "mirror", "turns", "lines",  "cached", "sub",   "sublines", "ahead", "dynamic", "near"};
+    return {"chip",  "plane",  "wide",  "uneven", "unit2",  "unit4", "buffer",   "kept",  "level",   "hot",  "cause",
+            "pairs", "mirror", "turns", "lines",  "cached", "sub",   "sublines", "ahead", "dynamic", "near", "trained"};
 }
 
 std::vector<std::string> tiny_devices() {

@@ -108,6 +108,8 @@ public:
     [[nodiscard]] const ValidMap& valid() const { return ledger_.valid(); }
     [[nodiscard]] ValidMap& valid_to_load() { return ledger_.valid_to_load(); }
     [[nodiscard]] std::uint32_t groups() const { return ledger_.groups(); }
+    /// Their dies in the order in which neighbouring pages take them; some come more than once.
+    [[nodiscard]] std::span<const DieId> turns() const { return turns_; }
     /// The scheme's kinds and the further streams of data (PageBlocksConfig).
     [[nodiscard]] std::uint32_t frontiers() const { return frontiers_.count(); }
     [[nodiscard]] std::uint32_t kind_of_frontier(FrontierId frontier) const { return config_.kind_of(frontier); }

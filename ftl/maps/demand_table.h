@@ -1,4 +1,4 @@
-/// A page table on flash; DRAM holds the entries in use. `dftl` and `tpftl` are PagedFtl with it.
+/// A page table on flash; DRAM holds the entries in use. `dftl`, `tpftl` and `learnedftl` are PagedFtl with it.
 ///
 /// Idea       Translation pages have a frontier of their own (translation_pages.h). The cache of entries, which is a template argument, says which
 ///            leaves next and what a miss brings with it. A read miss reads a translation page, a write miss makes a dirty entry without any flash
@@ -27,21 +27,27 @@
 #include "ftl/maps/demand_costs.h"
 #include "ftl/maps/entry_slots.h"
 #include "ftl/maps/journaled_table.h"
+#include "ftl/maps/page_models.h"
 #include "ftl/maps/translation_pages.h"
 
 namespace flashlab {
 
-/// `Entries`: as LruEntries. `of_entries`: what it takes besides.
-template <class Entries>
+/// `Entries`: as LruEntries. `of_entries`: what it takes besides. `Models`: PageModels, or none.
+template <class Entries, class Models = NoModels>
 class DemandTable final : public JournaledTable, public MappingSpace {
 public:
     template <class... OfEntries>
-    DemandTable(const TableParts& parts, const PageJournalConfig& journal, const CachedEntries& cached, const OfEntries&... of_entries)
+    DemandTable(const TableParts& parts, const PageJournalConfig& journal, const CachedEntries& cached, const typename Models::Config& of_models,
+                const OfEntries&... of_entries)
         : JournaledTable{parts, journal}, pages_{parts_, counted_}, entries_{cached, pages_.entries_per_page(), pages_.count(), of_entries...},
-          most_{cached}, most_deferred_{parts.blocks.groups() * parts.blocks.units().units_per_block()} {}
+          models_{parts_, pages_.entries_per_page(), of_models}, most_{cached}, cache_bytes_{std::uint64_t{cached.count} * cached.bytes_each},
+          most_deferred_{parts.blocks.groups() * parts.blocks.units().units_per_block()} {
+        models_.give(cache_bytes_);
+    }
 
     [[nodiscard]] const DemandCounters& counted() const { return counted_; }
     [[nodiscard]] const Entries& cache() const { return entries_; }
+    [[nodiscard]] const Models& models() const { return models_; }
     [[nodiscard]] std::optional<UnitId> current(Lpn lpn) const { return map_entry::unit(entry_of(lpn)); }
     [[nodiscard]] FtlResult<SimTime> look_up(Lpn first, std::uint32_t pages, const Io& io);
     [[nodiscard]] FtlResult<void> begin_write(Lpn, const Io& io) {
@@ -53,6 +59,10 @@ public:
     [[nodiscard]] FtlResult<void> after_row(std::uint32_t pages, const Io& io);
     [[nodiscard]] FtlResult<SimTime> trim(Lpn first, std::uint32_t pages, const Io& io);
     static void prefetch(Lpn) {}
+    [[nodiscard]] SimTime opened(OpenSuperblock& set, const OpenSuperblock&, SimTime ready) {
+        models_.opened(set);
+        return ready;
+    }
     void moved(const PageOob& oob, UnitId from, UnitId to, const OpenColumn& column, SimTime end);
     [[nodiscard]] FtlResult<SimTime> forget(BlockId victim, BlockFate fate, SimTime at, EventId job);
     [[nodiscard]] std::uint64_t own_pages() const { return pages_.existing(); }
@@ -64,9 +74,11 @@ public:
     // Its share of the drive's DRAM: directory and cached entries; unit: an entry.
     MappingSpace* mapping_space() { return this; }
     MappingSpaceShape map_shape() const override;
-    std::uint64_t map_bytes_used() const override { return pages_.directory_bytes() + entries_.bytes_used(); }
+    std::uint64_t map_bytes_used() const override { return fixed_bytes() + entries_.bytes_used() + models_.bytes_used(); }
     FtlResult<SimTime> set_map_bytes(std::uint64_t bytes, SimTime now) override {
-        entries_.set_capacity(static_cast<std::uint32_t>(std::clamp<std::uint64_t>(entries_in(bytes), least_entries, most_.count)));
+        cache_bytes_ = std::clamp<std::uint64_t>(entries_in(bytes), least_entries, most_.count) * most_.bytes_each;
+        models_.give(cache_bytes_);
+        divide();
         return make_room(0, {now, {Cause::map, no_event}});
     }
     ProfitFactors profit_factors() override { return costs_.factors(counted_, parts_); }
@@ -77,9 +89,17 @@ public:
 private:
     static constexpr std::uint32_t least_entries = 4; ///< as mkfs
 
-    [[nodiscard]] std::uint32_t entry_of(Lpn lpn) const { return entries_.peek(lpn).value_or(pages_.stored(lpn)); }
-    [[nodiscard]] std::uint64_t entries_in(std::uint64_t bytes) const {
-        return (bytes - std::min(bytes, pages_.directory_bytes())) / most_.bytes_each;
+    [[nodiscard]] std::uint32_t entry_of(Lpn lpn) const {
+        if (const auto cached = entries_.peek(lpn)) return *cached;
+        if (const auto unit = models_.predict(lpn)) return map_entry::of(*unit);
+        return pages_.stored(lpn);
+    }
+    [[nodiscard]] std::uint64_t fixed_bytes() const { return pages_.directory_bytes() + models_.fixed_bytes(); }
+    [[nodiscard]] std::uint64_t entries_in(std::uint64_t bytes) const { return (bytes - std::min(bytes, fixed_bytes())) / most_.bytes_each; }
+    /// What the models leave is the entries'.
+    void divide() {
+        const std::uint64_t left = (cache_bytes_ - std::min(cache_bytes_, models_.bytes_used())) / most_.bytes_each;
+        entries_.set_capacity(static_cast<std::uint32_t>(std::clamp<std::uint64_t>(left, std::min(least_entries, most_.count), most_.count)));
     }
     /// Evicts until so many more entries fit the capacity, as far as the flash lets it.
     [[nodiscard]] FtlResult<SimTime> make_room(std::uint32_t entries, const Io& io);
@@ -102,8 +122,10 @@ private:
     DemandCounters counted_;
     TranslationPages pages_;
     Entries entries_;
+    Models models_;
     DemandCosts costs_;
-    CachedEntries most_; ///< dirty ones must fit in a checkpoint
+    CachedEntries most_;        ///< dirty ones must fit in a checkpoint
+    std::uint64_t cache_bytes_; ///< of entries and models
     std::uint32_t most_deferred_;
     GhostBitmap* ghost_ = nullptr;
     std::optional<ReuseCurve> curve_;      ///< of cached entries
@@ -114,8 +136,8 @@ private:
 
 // Checkpoint (its bytes: ftl/FORMAT.md) and recovery
 
-template <class Entries>
-std::span<const std::byte> DemandTable<Entries>::recorded() {
+template <class Entries, class Models>
+std::span<const std::byte> DemandTable<Entries, Models>::recorded() {
     checkpoint_.resize(8 + pages_.directory_bytes() + 8 * std::size_t{entries_.dirty()});
     if (!parts_.array.keeps_payload()) return checkpoint_;
     LittleEndianWriter out{checkpoint_};
@@ -130,8 +152,8 @@ std::span<const std::byte> DemandTable<Entries>::recorded() {
     return checkpoint_;
 }
 
-template <class Entries>
-bool DemandTable<Entries>::decode(std::span<const std::byte> scheme_part, std::vector<NewEntry>& dirty) {
+template <class Entries, class Models>
+bool DemandTable<Entries, Models>::decode(std::span<const std::byte> scheme_part, std::vector<NewEntry>& dirty) {
     if (scheme_part.empty()) return true; // no checkpoint yet
     LittleEndianReader in{scheme_part};
     const std::uint32_t pages = in.u32();
@@ -146,8 +168,8 @@ bool DemandTable<Entries>::decode(std::span<const std::byte> scheme_part, std::v
     return true;
 }
 
-template <class Entries>
-FtlResult<void> DemandTable<Entries>::load(PageJournal::Start& start, FtlRecovery& report) {
+template <class Entries, class Models>
+FtlResult<void> DemandTable<Entries, Models>::load(PageJournal::Start& start, FtlRecovery& report) {
     const auto foreign = [&] { return std::unexpected(FtlError{FtlErrorKind::foreign, Lpn{0}, start.done}); };
     std::vector<NewEntry> dirty;
     if (!decode(start.scheme_part, dirty)) return foreign();
@@ -161,8 +183,8 @@ FtlResult<void> DemandTable<Entries>::load(PageJournal::Start& start, FtlRecover
 }
 
 /// Valid bits, and as dirty entries what flash does not hold; false when units are named twice or are none.
-template <class Entries>
-bool DemandTable<Entries>::take_map(std::span<const std::uint32_t> map) {
+template <class Entries, class Models>
+bool DemandTable<Entries, Models>::take_map(std::span<const std::uint32_t> map) {
     for (std::uint32_t page = 0; page < pages_.count(); ++page) {
         const std::size_t first = std::size_t{page} * pages_.entries_per_page();
         const auto entries = map.subspan(first, std::min<std::size_t>(pages_.entries_per_page(), map.size() - first));
@@ -180,8 +202,8 @@ bool DemandTable<Entries>::take_map(std::span<const std::uint32_t> map) {
     return true;
 }
 
-template <class Entries>
-std::vector<CheckProblem> DemandTable<Entries>::check() {
+template <class Entries, class Models>
+std::vector<CheckProblem> DemandTable<Entries, Models>::check() {
     PageBlocks& blocks = parts_.blocks;
     std::vector<CheckProblem> out = journal().check();
     blocks.check(out);
@@ -190,7 +212,10 @@ std::vector<CheckProblem> DemandTable<Entries>::check() {
     for (std::uint32_t l = 0; l < parts_.logical_pages; ++l) {
         const Lpn lpn{l};
         if (const auto unit = current(lpn)) map.check({lpn, PageKind::data, *unit}, blocks.valid().test(*unit), blocks.next_sequence(), out);
-        if (entry_of(lpn) != pages_.stored(lpn)) ++dirty;
+        const std::uint32_t entry = entries_.peek(lpn).value_or(pages_.stored(lpn));
+        if (entry != pages_.stored(lpn)) ++dirty;
+        if (models_.knows(lpn) && models_.predict(lpn) != map_entry::unit(entry))
+            out.push_back({"M1", fmt::format("page {}", l), "its model says another unit than its entry"});
     }
     pages_.check(map, out);
     if (dirty > entries_.dirty())
@@ -204,11 +229,11 @@ std::vector<CheckProblem> DemandTable<Entries>::check() {
 
 // The partition of the DRAM (AP4)
 
-template <class Entries>
-MappingSpaceShape DemandTable<Entries>::map_shape() const {
+template <class Entries, class Models>
+MappingSpaceShape DemandTable<Entries, Models>::map_shape() const {
     MappingSpaceShape shape;
     const std::uint64_t entry = most_.bytes_each;
-    shape.fixed_bytes = pages_.directory_bytes();
+    shape.fixed_bytes = fixed_bytes();
     shape.least_bytes = shape.fixed_bytes + least_entries * entry;
     shape.most_bytes = shape.fixed_bytes + most_.count * entry;
     shape.unit_bytes = most_.bytes_each;
@@ -217,21 +242,21 @@ MappingSpaceShape DemandTable<Entries>::map_shape() const {
     return shape;
 }
 
-template <class Entries>
-void DemandTable<Entries>::measure(std::span<const std::uint64_t> map_bytes, std::uint64_t record_bytes) {
+template <class Entries, class Models>
+void DemandTable<Entries, Models>::measure(std::span<const std::uint64_t> map_bytes, std::uint64_t record_bytes) {
     std::vector<std::uint64_t> entries;
     for (const std::uint64_t bytes : map_bytes) entries.push_back(entries_in(bytes));
     curve_.emplace(entries, record_bytes / ReuseCurve::device_bytes_per_record);
 }
 
 /// One read of a translation page serves the pages of a request: each of them misses a part of it.
-template <class Entries>
-void DemandTable<Entries>::count_reads(Lpn first, std::uint32_t pages) {
+template <class Entries, class Models>
+void DemandTable<Entries, Models>::count_reads(Lpn first, std::uint32_t pages) {
     for (std::uint32_t l = first.value(), end = first.value() + pages; l < end;) {
         const std::uint32_t page = pages_.page_of(Lpn{l});
         const auto until = static_cast<std::uint32_t>(std::min<std::uint64_t>(end, pages_.end_of(page)));
         for (const double part = 1.0 / (until - l); l < until; ++l)
-            if (pages_.exists(page)) curve_->read(l, part, true);
+            if (pages_.exists(page) && !models_.knows(Lpn{l})) curve_->read(l, part, true);
     }
 }
 

@@ -7,8 +7,8 @@ namespace flashlab {
 
 // Requests
 
-template <class Entries>
-FtlResult<SimTime> DemandTable<Entries>::look_up(Lpn first, std::uint32_t pages, const Io& io) {
+template <class Entries, class Models>
+FtlResult<SimTime> DemandTable<Entries, Models>::look_up(Lpn first, std::uint32_t pages, const Io& io) {
     SimTime at = io.when;
     std::optional<std::uint32_t> just_read;
     GhostBitmap::Together of_one_read;
@@ -18,6 +18,11 @@ FtlResult<SimTime> DemandTable<Entries>::look_up(Lpn first, std::uint32_t pages,
         const Lpn lpn{l};
         if (entries_.use(lpn)) {
             ++counted_.map_read_hits;
+            continue;
+        }
+        if (models_.knows(lpn)) {
+            ++counted_.map_read_hits;
+            models_.read(lpn);
             continue;
         }
         ++counted_.map_read_misses;
@@ -30,13 +35,9 @@ FtlResult<SimTime> DemandTable<Entries>::look_up(Lpn first, std::uint32_t pages,
         const auto room = make_room(1, io.at(at));
         if (!room) return room;
         at = std::max(at, *room);
-        if (just_read != page) { // one read serves the pages of one request
-            const auto read = pages_.read(page, io.at(at));
-            if (!read) return read;
-            at = *read;
-            just_read = page;
-            ++counted_.read_for_host;
-        }
+        const auto read = pages_.read_for_host(page, just_read, io.at(at));
+        if (!read) return read;
+        at = *read;
         const bool has_room = entries_.has_room(1) || !parts_.blocks.is_read_only();
         if (!has_room || entries_.peek(lpn)) continue; // making room may have moved the page, and its entry here
         entries_.insert(lpn, pages_.stored(lpn), false);
@@ -47,8 +48,8 @@ FtlResult<SimTime> DemandTable<Entries>::look_up(Lpn first, std::uint32_t pages,
 }
 
 /// What the cache wants beside a missed entry lies in the page that was read for it, and costs no flash operation: neither does its place.
-template <class Entries>
-void DemandTable<Entries>::take_neighbours(Lpn missed, std::uint32_t end) {
+template <class Entries, class Models>
+void DemandTable<Entries, Models>::take_neighbours(Lpn missed, std::uint32_t end) {
     const std::uint64_t stop = std::min<std::uint64_t>(pages_.end_of(pages_.page_of(missed)), parts_.logical_pages);
     const std::uint32_t wanted =
         entries_.neighbours_of(missed, static_cast<std::uint32_t>(std::min<std::uint64_t>(end, stop)), static_cast<std::uint32_t>(stop));
@@ -65,8 +66,8 @@ void DemandTable<Entries>::take_neighbours(Lpn missed, std::uint32_t end) {
     }
 }
 
-template <class Entries>
-FtlResult<SimTime> DemandTable<Entries>::before_row(const PagesToWrite& what, std::uint32_t first, std::uint32_t pages, const Io& io) {
+template <class Entries, class Models>
+FtlResult<SimTime> DemandTable<Entries, Models>::before_row(const PagesToWrite& what, std::uint32_t first, std::uint32_t pages, const Io& io) {
     std::uint32_t new_entries = 0;
     for (std::uint32_t i = first; i < first + pages; ++i) new_entries += entries_.peek(what.lpn(i)) ? 0 : 1;
     const auto room = make_room(new_entries, io);
@@ -74,18 +75,17 @@ FtlResult<SimTime> DemandTable<Entries>::before_row(const PagesToWrite& what, st
     SimTime at = *room;
     for (std::uint32_t i = first; i < first + pages; ++i) {
         const std::uint32_t page = pages_.page_of(what.lpn(i));
-        if (entries_.peek(what.lpn(i)) || !pages_.exists(page) || fetched_ == page) continue;
-        const auto read = pages_.read(page, io.at(at));
+        if (entries_.peek(what.lpn(i)) || !pages_.exists(page)) continue;
+        const auto read = pages_.read_once(page, fetched_, io.at(at));
         if (!read) return read;
         at = *read;
-        fetched_ = page;
     }
     return at;
 }
 
 /// A host's write: the entry is dirty and in use.
-template <class Entries>
-void DemandTable<Entries>::adopt(Lpn lpn, UnitId unit, const OpenColumn&, SimTime end) {
+template <class Entries, class Models>
+void DemandTable<Entries, Models>::adopt(Lpn lpn, UnitId unit, const OpenColumn&, SimTime end) {
     if (curve_) curve_->write(lpn.value());
     if (entries_.use(lpn)) {
         ++counted_.map_write_hits;
@@ -99,16 +99,19 @@ void DemandTable<Entries>::adopt(Lpn lpn, UnitId unit, const OpenColumn&, SimTim
         }
         entries_.insert(lpn, map_entry::of(unit), true);
     }
+    models_.forget(lpn);
+    models_.placed(lpn, unit);
     programmed(end);
 }
 
-template <class Entries>
-FtlResult<void> DemandTable<Entries>::after_row(std::uint32_t pages, const Io& io) {
+template <class Entries, class Models>
+FtlResult<void> DemandTable<Entries, Models>::after_row(std::uint32_t pages, const Io& io) {
+    if constexpr (Models::are_there) divide();
     return keep_pace(pages, io);
 }
 
-template <class Entries>
-FtlResult<SimTime> DemandTable<Entries>::trim(Lpn first, std::uint32_t pages, const Io& io) {
+template <class Entries, class Models>
+FtlResult<SimTime> DemandTable<Entries, Models>::trim(Lpn first, std::uint32_t pages, const Io& io) {
     const auto room = make_room(0, io); // a checkpoint holds the dirty entries of a cache within its capacity
     if (!room) return room;
     const auto done =
@@ -117,8 +120,8 @@ FtlResult<SimTime> DemandTable<Entries>::trim(Lpn first, std::uint32_t pages, co
     return std::max(*room, *done);
 }
 
-template <class Entries>
-FtlResult<SimTime> DemandTable<Entries>::trim_in_page(std::uint32_t page, Lpn first, std::uint32_t pages, const Io& io) {
+template <class Entries, class Models>
+FtlResult<SimTime> DemandTable<Entries, Models>::trim_in_page(std::uint32_t page, Lpn first, std::uint32_t pages, const Io& io) {
     if (!pages_.exists(page) && entries_.dirty_of(page) == 0) return io.when;
     const std::uint32_t end = first.value() + pages;
     const bool is_whole = pages_.is_whole(first, pages);
@@ -138,6 +141,7 @@ FtlResult<SimTime> DemandTable<Entries>::trim_in_page(std::uint32_t page, Lpn fi
         const bool is_cached = entries_.peek(lpn).has_value();
         if (is_whole && is_cached) entries_.remove(lpn);
         if (!unit) continue;
+        models_.forget(lpn);
         ++parts_.counters.host_pages_trimmed;
         drop(*unit, io.when);
         if (is_whole) continue;
@@ -160,8 +164,8 @@ FtlResult<SimTime> DemandTable<Entries>::trim_in_page(std::uint32_t page, Lpn fi
 
 // Entries and translation pages
 
-template <class Entries>
-FtlResult<SimTime> DemandTable<Entries>::make_room(std::uint32_t entries, const Io& io) {
+template <class Entries, class Models>
+FtlResult<SimTime> DemandTable<Entries, Models>::make_room(std::uint32_t entries, const Io& io) {
     SimTime at = io.when;
     while (entries_.in_order() != 0 && !entries_.has_room(entries)) {
         const auto victim = *entries_.victim();
@@ -180,8 +184,8 @@ FtlResult<SimTime> DemandTable<Entries>::make_room(std::uint32_t entries, const 
     return at;
 }
 
-template <class Entries>
-FtlResult<SimTime> DemandTable<Entries>::batch_update(std::uint32_t page, const Io& io) {
+template <class Entries, class Models>
+FtlResult<SimTime> DemandTable<Entries, Models>::batch_update(std::uint32_t page, const Io& io) {
     for (;;) {
         if (const auto room = pages_.make_room(page, io.when); !room) return room;
         if (entries_.dirty_of(page) == 0) return io.when; // a collection that made the room has written them
@@ -201,8 +205,8 @@ FtlResult<SimTime> DemandTable<Entries>::batch_update(std::uint32_t page, const 
 
 /// A share of the translation pages whose entries are deferred, with so many pages of the host. Nobody waits for it. Half of what may be deferred is
 /// let be: the longer entries wait, the more go with one page. The other half is for collections that are made in one go.
-template <class Entries>
-FtlResult<void> DemandTable<Entries>::keep_pace(std::uint32_t pages, const Io& io) {
+template <class Entries, class Models>
+FtlResult<void> DemandTable<Entries, Models>::keep_pace(std::uint32_t pages, const Io& io) {
     constexpr std::uint64_t most_a_page = 8; // translation pages with a page of the host, when nothing more can be deferred
     const std::uint32_t let_be = most_deferred_ / 2;
     if (entries_.deferred() > let_be) {
@@ -218,8 +222,8 @@ FtlResult<void> DemandTable<Entries>::keep_pace(std::uint32_t pages, const Io& i
 }
 
 /// After a batch update of what collections brought: those entries are clean and were never asked for.
-template <class Entries>
-void DemandTable<Entries>::drop_clean_excess() {
+template <class Entries, class Models>
+void DemandTable<Entries, Models>::drop_clean_excess() {
     while (!entries_.has_room(0)) {
         const auto victim = *entries_.victim();
         if (victim.is_dirty) return;
@@ -227,16 +231,16 @@ void DemandTable<Entries>::drop_clean_excess() {
     }
 }
 
-template <class Entries>
-void DemandTable<Entries>::evict(Lpn lpn) {
+template <class Entries, class Models>
+void DemandTable<Entries, Models>::evict(Lpn lpn) {
     entries_.remove(lpn);
     if (ghost_) ghost_->evicted(lpn.value());
 }
 
 // Collections
 
-template <class Entries>
-void DemandTable<Entries>::moved(const PageOob& oob, UnitId from, UnitId to, const OpenColumn&, SimTime end) {
+template <class Entries, class Models>
+void DemandTable<Entries, Models>::moved(const PageOob& oob, UnitId from, UnitId to, const OpenColumn&, SimTime end) {
     programmed(end);
     if (oob.kind == PageKind::translation) {
         costs_.copied(TranslationPages::frontier);
@@ -244,6 +248,8 @@ void DemandTable<Entries>::moved(const PageOob& oob, UnitId from, UnitId to, con
     }
     costs_.copied(host_frontier);
     ensure(entry_of(oob.lpn) == map_entry::of(from), "a valid unit is its page's newest version");
+    models_.forget(oob.lpn);
+    models_.moved(oob.lpn, to);
     if (entries_.peek(oob.lpn)) return entries_.update(oob.lpn, map_entry::of(to)); // lazy copying
     // What can be deferred no more goes when the victim is done.
     if (entries_.deferred() < most_deferred_)
@@ -252,12 +258,13 @@ void DemandTable<Entries>::moved(const PageOob& oob, UnitId from, UnitId to, con
         entries_.insert_cold(oob.lpn, map_entry::of(to));
 }
 
-template <class Entries>
-FtlResult<SimTime> DemandTable<Entries>::forget(BlockId victim, BlockFate fate, SimTime at, EventId job) {
+template <class Entries, class Models>
+FtlResult<SimTime> DemandTable<Entries, Models>::forget(BlockId victim, BlockFate fate, SimTime at, EventId job) {
     const bool holds_data = use_of(victim) == BlockUse::data;
     costs_.collected(holds_data ? host_frontier : TranslationPages::frontier);
     if (holds_data)
         if (const auto room = make_room(0, {at, {Cause::map, job}}); !room) return room;
+    models_.collected(parts_.blocks.group_of(victim), victim);
     return JournaledTable::forget(victim, fate, at, job);
 }
 

@@ -92,13 +92,9 @@ FtlResult<SimTime> LearnedTable::look_up(Lpn first, std::uint32_t pages, const I
         if (!room) return room;
         at = std::max(at, *room);
         if (is_known(lpn) || !pages_.exists(page)) continue; // making room may have moved the page
-        if (just_read != page) {                             // one read serves the pages of one request
-            const auto read = pages_.read(page, io.at(at));
-            if (!read) return read;
-            at = *read;
-            just_read = page;
-            ++counted_.read_for_host;
-        }
+        const auto read = pages_.read_for_host(page, just_read, io.at(at));
+        if (!read) return read;
+        at = *read;
         if (!parts_.blocks.is_read_only()) bring(group);
     }
     return correct(first, pages, io.at(at));

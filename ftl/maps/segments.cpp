@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <cstdlib>
+#include <bit>
 #include <limits>
 #include <ranges>
 #include <utility>
@@ -14,22 +13,53 @@ namespace flashlab {
 
 namespace slope {
 
-double value(std::uint16_t bits) {
-    const int exponent = bits >> 10, fraction = bits & 1023;
-    return exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25);
+namespace {
+
+/// 2 to that power.
+constexpr double power_of_two(int exponent) { return std::bit_cast<double>(static_cast<std::uint64_t>(1023 + exponent) << 52); }
+
+constexpr double value_of(std::uint32_t bits) {
+    const std::uint32_t exponent = bits >> 10, fraction = bits & 1023;
+    return exponent == 0 ? fraction * power_of_two(-24) : (1024 + fraction) * power_of_two(static_cast<int>(exponent) - 25);
 }
+
+/// The least that is not below.
+constexpr std::uint32_t first_at_least(double wanted) {
+    std::uint32_t from = 0, end = last + 1u;
+    while (from < end) {
+        const std::uint32_t middle = (from + end) / 2;
+        if (value_of(middle) < wanted)
+            from = middle + 1;
+        else
+            end = middle;
+    }
+    return from;
+}
+
+// Each look-up asks for a stride, and each cut: by table.
+constexpr auto stride_of_slope = [] {
+    std::array<std::uint32_t, last + 1> of{};
+    for (std::uint32_t bits = 1; bits <= last; ++bits) of[bits] = static_cast<std::uint32_t>(1 / value_of(bits) + 0.5);
+    return of;
+}();
+constexpr auto slope_of_stride = [] {
+    std::array<std::uint16_t, 256> of{};
+    for (std::uint32_t n = 1; n < of.size(); ++n) of[n] = static_cast<std::uint16_t>((first_at_least(1.0 / n) | 1u) & ~1u); // a neighbour of 1 / n
+    return of;
+}();
+
+} // namespace
+
+double value(std::uint16_t bits) { return value_of(bits); }
 
 std::optional<std::uint16_t> at_least(double wanted) {
-    const auto codes = std::views::iota(0, last + 1);
-    const int found = *std::ranges::lower_bound(codes, wanted, {}, [](int bits) { return value(static_cast<std::uint16_t>(bits)); });
-    return found > last ? std::nullopt : std::optional{static_cast<std::uint16_t>(found | 1)};
+    const std::uint32_t found = first_at_least(wanted);
+    return found > last ? std::nullopt : std::optional{static_cast<std::uint16_t>(found | 1u)};
 }
 
-std::uint16_t of_stride(std::uint32_t n) {
-    return static_cast<std::uint16_t>(*at_least(1.0 / n) & ~1u); // a neighbour of 1 / n
-}
+std::uint16_t of_stride(std::uint32_t n) { return slope_of_stride[n]; }
 
-std::uint32_t stride(std::uint16_t bits) { return static_cast<std::uint32_t>(std::lround(1 / value(bits))); }
+std::uint32_t stride(std::uint16_t bits) { return stride_of_slope[bits]; }
 
 } // namespace slope
 

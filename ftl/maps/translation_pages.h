@@ -67,6 +67,18 @@ public:
     }
 
     [[nodiscard]] FtlResult<SimTime> read(std::uint32_t page, const Io& io);
+    /// Unless it is the one that the request under way read last: one read serves the pages of one request.
+    [[nodiscard]] FtlResult<SimTime> read_once(std::uint32_t page, std::optional<std::uint32_t>& last, const Io& io) {
+        if (last == page) return io.when;
+        const auto done = read(page, io);
+        if (done) last = page;
+        return done;
+    }
+    /// The same for the host's read of a logical page, which waits for it.
+    [[nodiscard]] FtlResult<SimTime> read_for_host(std::uint32_t page, std::optional<std::uint32_t>& last, const Io& io) {
+        if (last != page) ++counted_.read_for_host;
+        return read_once(page, last, io);
+    }
     /// When it may be written; may collect. What it will hold may have changed by then.
     [[nodiscard]] FtlResult<SimTime> make_room(std::uint32_t page, SimTime now) { return parts_.blocks.make_room(home_of(page), frontier, now); }
     /// With this content, empty where no payload is kept. None: a program failed; make room and come again.

@@ -26,6 +26,56 @@ inline constexpr OptionOf<bool> fetch_on_write_miss{{.key = "dftl.fetch_on_write
                                                      .max = 1}};
 } // namespace demand_option
 
+namespace tpftl_option {
+inline constexpr OptionOf<std::uint32_t> entry_bytes{
+    {.key = "tpftl.entry_bytes",
+     .help = "DRAM charged for a cached mapping entry, in bytes: place in its translation page and physical page number. Larger: fewer fit.",
+     .initial = 6,
+     .min = 4,
+     .max = 64}};
+inline constexpr OptionOf<std::uint32_t> node_bytes{
+    {.key = "tpftl.node_bytes", .help = "DRAM charged for a translation page with cached entries, in bytes.", .initial = 12, .max = 64}};
+inline constexpr OptionOf<bool> request_prefetch{
+    {.key = "tpftl.request_prefetch",
+     .help = "1: a read that misses the mapping cache brings the entries of its whole request. 0: one entry.",
+     .phase = OptionPhase::mount,
+     .initial = 1,
+     .max = 1}};
+inline constexpr OptionOf<bool> selective_prefetch{
+    {.key = "tpftl.selective_prefetch",
+     .help = "1: while ever fewer translation pages have cached entries, a miss brings as many entries behind it as are cached before it. 0: never.",
+     .phase = OptionPhase::mount,
+     .initial = 1,
+     .max = 1}};
+inline constexpr OptionOf<bool> fetch_on_write_miss{{.key = "tpftl.fetch_on_write_miss",
+                                                     .help = "1: a write miss reads its translation page. 0: it does not.",
+                                                     .phase = OptionPhase::mount,
+                                                     .max = 1}};
+} // namespace tpftl_option
+
+namespace learnedftl_option {
+inline constexpr OptionOf<std::uint32_t> model_permille{
+    {.key = "learnedftl.model_permille",
+     .help = "Permille of the mapping cache that learned models may take. Larger: more pages whose place is predicted, and fewer cached entries.",
+     .phase = OptionPhase::mount,
+     .initial = 500,
+     .max = 1000}};
+inline constexpr OptionOf<std::uint32_t> intervals{
+    {.key = "learnedftl.intervals",
+     .help = "Intervals in the model of a translation page, at most, 16 bytes each. Larger: more pieces of it can be predicted.",
+     .phase = OptionPhase::mount,
+     .initial = 8,
+     .min = 1,
+     .max = 64}};
+inline constexpr OptionOf<std::uint32_t> train_pages{
+    {.key = "learnedftl.train_pages",
+     .help = "Pages that the host writes one behind the other, or a collection moves, before a model is trained on them. Larger: only longer runs.",
+     .phase = OptionPhase::mount,
+     .initial = 32,
+     .min = 2,
+     .max = 1u << 16}};
+} // namespace learnedftl_option
+
 namespace leaftl_option {
 inline constexpr OptionOf<std::uint32_t> gamma{
     {.key = "leaftl.gamma",

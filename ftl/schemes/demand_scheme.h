@@ -42,13 +42,14 @@ struct DemandParts {
 /// A mapping cache that grows with the partition must fit in a checkpoint: the drive keeps the size for which its area of checkpoints was made.
 [[nodiscard]] std::expected<void, std::string> settle_demand(SsdConfig& config, std::span<const std::string> asked);
 
-template <class Entries, class... OfEntries>
-std::expected<std::unique_ptr<Ftl>, std::string> make_demand(const DemandKind& kind, const FtlParts& parts, const OfEntries&... of_entries) {
+template <class Entries, class Models = NoModels, class... OfEntries>
+std::expected<std::unique_ptr<Ftl>, std::string> make_demand(const DemandKind& kind, const FtlParts& parts, const typename Models::Config& of_models,
+                                                             const OfEntries&... of_entries) {
     auto policies = block_policies_of(parts.config, parts.plan.logical_pages);
     if (!policies) return std::unexpected(policies.error());
     const DemandParts of = demand_parts(kind, parts);
-    return std::make_unique<PagedFtl<DemandTable<Entries>>>(kind.scheme, parts.plan.logical_pages, of.blocks, parts.array, parts.events,
-                                                            std::move(*policies), of.journal, of.cached, of_entries...);
+    return std::make_unique<PagedFtl<DemandTable<Entries, Models>>>(kind.scheme, parts.plan.logical_pages, of.blocks, parts.array, parts.events,
+                                                                    std::move(*policies), of.journal, of.cached, of_models, of_entries...);
 }
 
 inline constexpr std::array<std::string_view, 5> demand_keys{"nand.one_shot", "ftl.allocation", "ftl.victim", "ftl.moving_ring", "ftl.gc_slice_us"};
@@ -63,27 +64,30 @@ constexpr Scheme demand_scheme(Scheme own) {
     return own;
 }
 
-template <class Entries>
-const DemandTable<Entries>& demand_table_of(const Ftl& ftl) {
-    return dynamic_cast<const PagedFtl<DemandTable<Entries>>&>(ftl).table();
+template <class Entries, class Models = NoModels>
+const DemandTable<Entries, Models>& demand_table_of(const Ftl& ftl) {
+    return dynamic_cast<const PagedFtl<DemandTable<Entries, Models>>&>(ftl).table();
 }
-template <class Entries, std::uint64_t DemandCounters::*member>
+template <std::uint64_t DemandCounters::*member, class Entries, class Models = NoModels>
 std::uint64_t demand_counter(const Ftl& ftl) {
-    return demand_table_of<Entries>(ftl).counted().*member;
+    return demand_table_of<Entries, Models>(ftl).counted().*member;
 }
 /// The counters of all of them, then others.
-template <class Entries, class... Others>
+template <class Entries, class Models = NoModels, class... Others>
 constexpr auto demand_counters(Others... others) {
     return std::array{
         Counter{"map_read_hits", "entries", "Map entries looked up for reads, found in DRAM.",
-                demand_counter<Entries, &DemandCounters::map_read_hits>, true},
-        Counter{"map_read_misses", "entries", "The same, fetched from the flash.", demand_counter<Entries, &DemandCounters::map_read_misses>, true},
+                demand_counter<&DemandCounters::map_read_hits, Entries, Models>, true},
+        Counter{"map_read_misses", "entries", "The same, fetched from the flash.", demand_counter<&DemandCounters::map_read_misses, Entries, Models>,
+                true},
         Counter{"map_write_hits", "entries", "Map entries looked up for writes, found in DRAM.",
-                demand_counter<Entries, &DemandCounters::map_write_hits>, true},
-        Counter{"map_write_misses", "entries", "The same, not found.", demand_counter<Entries, &DemandCounters::map_write_misses>, true},
-        Counter{"translation_reads", "pages", "Translation pages read.", demand_counter<Entries, &DemandCounters::translation_reads>, true},
+                demand_counter<&DemandCounters::map_write_hits, Entries, Models>, true},
+        Counter{"map_write_misses", "entries", "The same, not found.", demand_counter<&DemandCounters::map_write_misses, Entries, Models>, true},
+        Counter{"translation_reads", "pages", "Translation pages read.", demand_counter<&DemandCounters::translation_reads, Entries, Models>, true},
         Counter{"translation_writes", "pages", "Translation pages written, without copies by collections.",
-                demand_counter<Entries, &DemandCounters::translation_writes>, true},
+                demand_counter<&DemandCounters::translation_writes, Entries, Models>, true},
+        Counter{"double_reads", "pages", "Translation pages that reads of the host waited for.",
+                demand_counter<&DemandCounters::read_for_host, Entries, Models>},
         others...};
 }
 

@@ -20,7 +20,7 @@ const Scheme& dftl_scheme() {
                        .options = dftl_options,
                        .counters = dftl_counters,
                        .plan = [](const SsdConfig& config, const Geometry& g) { return plan_demand(dftl_kind, config, g); },
-                       .make = [](const FtlParts& parts) { return make_demand<LruEntries>(dftl_kind, parts); }});
+                       .make = [](const FtlParts& parts) { return make_demand<LruEntries>(dftl_kind, parts, {}); }});
     return scheme;
 }
 

@@ -53,6 +53,7 @@ constexpr std::array leaftl_counters{
     Counter{"translation_reads", "pages", "Translation pages read.", leaftl_demand<&DemandCounters::translation_reads>, true},
     Counter{"translation_writes", "pages", "Translation pages written, without copies by collections.",
             leaftl_demand<&DemandCounters::translation_writes>, true},
+    Counter{"double_reads", "pages", "Translation pages that reads of the host waited for.", leaftl_demand<&DemandCounters::read_for_host>},
     Counter{"mispredictions", "pages", "Pages whose segment led to a wrong unit: one more read each.",
             leaftl_learned<&LearnedCounters::mispredictions>},
     Counter{"segments_learned", "segments", "Segments learned.", leaftl_learned<&LearnedCounters::learned>},

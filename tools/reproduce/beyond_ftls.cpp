@@ -7,76 +7,13 @@
 #include "base/contract.h"
 #include "ftl/schemes/coftl.h"
 #include "ftl/schemes/demand_options.h"
-#include "nand/memory_page_store.h"
-#include "pram/memory_pram_store.h"
 #include "tools/drive/device_presets.h"
 #include "tools/reproduce/experiments.h"
-#include "tools/reproduce/trace_run.h"
-#include "tools/run/payload_stamp.h"
-#include "tools/run/virtual_device.h"
+#include "tools/reproduce/restart.h"
 #include "tools/traces/trace_reader.h"
 
 namespace flashlab {
 namespace {
-
-/// How long a drive takes to start after its process was killed. At the kill every request issued is complete, and nothing was shut down.
-///
-/// Idea       There are two drives of the same plan. One runs the load. The other gets its cells and its PRAM, and starts.
-/// Cost       Memory for both drives with payload, so only small drives are possible.
-struct Restart {
-    double ms = 0;                   ///< time of the start, on the drive's clock
-    std::uint64_t pages_scanned = 0; ///< pages of the log and spare areas that the start looked at
-    std::uint64_t blocks = 0;        ///< blocks of the drive
-};
-
-/// A drive in memory, with payload: its maps are to be read again.
-struct RestartRig {
-    MemoryPageStore* cells;
-    MemoryPramStore* pram;
-    std::unique_ptr<Device> device;
-};
-
-std::expected<RestartRig, std::string> assemble(const DevicePlan& plan, EventSink& events) {
-    const auto geometry = Geometry::make(plan.config.ssd.nand.geometry);
-    ensure(geometry.has_value(), "a plan's geometry is valid");
-    auto cells = std::make_unique<MemoryPageStore>(*geometry, Payload::keep);
-    auto pram = std::make_unique<MemoryPramStore>(plan.pram_bytes);
-    RestartRig rig{cells.get(), pram.get(), nullptr};
-    auto device = Device::assemble(plan.config, std::move(cells), std::move(pram), events, DevicePast::final);
-    if (!device) return std::unexpected(device.error());
-    rig.device = std::move(*device);
-    return rig;
-}
-
-std::expected<Restart, std::string> restart(const TraceRun& run, const Load& load) {
-    const auto plan = plan_device(run.config, std::nullopt);
-    if (!plan) return std::unexpected(plan.error());
-    NullEventSink events;
-    auto used = assemble(*plan, events), next = assemble(*plan, events);
-    if (!used || !next) return std::unexpected(used ? next.error() : used.error());
-    if (auto started = used->device->start(sim_start); !started) return std::unexpected(started.error());
-    PayloadStamp stamp;
-    RunSpace space{*used->device};
-    space.payload = &stamp;
-    const auto filled = precondition(space, run.before, run.seed, space.begin);
-    if (!filled) return std::unexpected(filled.error());
-    auto trace = load.open();
-    if (!trace) return std::unexpected(trace.error());
-    AddressFit fit{FitPolicy::wrap, space.bytes()};
-    std::uint64_t left = run.requests;
-    const auto tally = replay(
-        space,
-        [&](TraceRequest& r) -> std::expected<bool, std::string> {
-            return left-- == 0 ? std::expected<bool, std::string>{false} : (*trace)->next(r);
-        },
-        fit, run.speed, *filled);
-    if (!tally) return std::unexpected(tally.error());
-    next->cells->copy_from(*used->cells);
-    next->pram->copy_from(*used->pram);
-    if (auto started = next->device->start(sim_start); !started) return std::unexpected("restart: " + started.error());
-    return Restart{static_cast<double>((next->device->ready_at() - sim_start).count()) / 1e6, next->device->recovery().pages_scanned,
-                   next->device->array().geometry().blocks()};
-}
 
 constexpr std::array<std::string_view, 7> layers{"page_map", "dftl", "hftl", "fast", "log_block", "block_map", "coftl"};
 constexpr std::array<std::string_view, 4> generated{"financial", "tpcc", "desktop", "pc"};
@@ -250,7 +187,7 @@ std::expected<Measured, std::string> measure(const Cell& cell, bool is_quick) {
     if (cell.bits != tlc) return all;
     const auto restarted =
         restart({.config = device_of(cell.scheme, preset, restarted_blocks_per_plane), .requests = 5000u / part, .speed = {.depth = queue_depth}},
-                *cell.source);
+                requests_of(*cell.source));
     if (!restarted) return failed(restarted.error());
     all.restart_ms = restarted->ms;
     return all;
@@ -322,7 +259,8 @@ ExperimentRun::Result run_beyond_recovery(const RunContext& context) {
     const auto measured = measure_points<Restart>(context.workers, layers.size() * sizes.size(), [&](std::size_t i) {
         const std::string_view scheme = layers[i / sizes.size()];
         return restart(
-            {.config = device_of(scheme, cell_presets[tlc - 1], sizes[i % sizes.size()]), .requests = 5000, .speed = {.depth = queue_depth}}, load);
+            {.config = device_of(scheme, cell_presets[tlc - 1], sizes[i % sizes.size()]), .requests = 5000, .speed = {.depth = queue_depth}},
+            requests_of(load));
     });
     if (!measured) return std::unexpected(measured.error());
     Reproduction out;

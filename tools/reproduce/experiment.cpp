@@ -56,6 +56,7 @@ constexpr std::array all{
     Experiment{"dev-lexar-nm800pro", filled, "Lexar NM800 Pro, 2 TB: speed of a sequential fill over GB written", run_dev_lexar_nm800pro, true},
     Experiment{"beyond-ftls", beyond, "All translation layers on one device of today: loads by bits a cell", run_beyond_ftls, true},
     Experiment{"beyond-recovery", beyond, "Time of a start after the process was killed, by capacity", run_beyond_recovery, true},
+    Experiment{"beyond-maps", beyond, "DFTL, TPFTL, LeaFTL and LearnedFTL with equal DRAM, over DRAM in percent of the table", run_beyond_maps, true},
     Experiment{"beyond-coftl-parts", beyond, "COFTL against BL with the same DRAM over the channels, each part of its gain taken away",
                run_beyond_coftl_parts, true},
     Experiment{"beyond-coftl-chips", beyond, "COFTL over the channels: planes that take turns, two-plane commands, the log written twice",

@@ -1,6 +1,10 @@
 #include "tools/reproduce/trace_run.h"
 
+#include <memory>
+
 #include "ftl/cache/mapping_space.h"
+#include "ftl/maps/learned_table.h"
+#include "ftl/maps/paged_ftl.h"
 #include "tools/run/run_report.h"
 #include "tools/run/virtual_device.h"
 
@@ -8,13 +12,20 @@ namespace flashlab {
 
 namespace {
 
-constexpr std::uint64_t number_bytes = 4; ///< of a page or of a block
+constexpr std::uint64_t number_bytes = 4;  ///< of a page or of a block
+constexpr std::uint64_t segment_bytes = 8; ///< of leaftl
+
+const LearnedTable* learned_table(Ftl& ftl) {
+    const auto* leaftl = dynamic_cast<const PagedFtl<LearnedTable>*>(&ftl.undecorated());
+    return leaftl == nullptr ? nullptr : &leaftl->table();
+}
 
 /// What the maps take of the drive's DRAM at this moment, without valid bitmaps, block states and erase counts, which all layers need. hftl's map
 /// lies in PRAM: it keeps the pages of open blocks. Layers that share their DRAM tell it themselves.
 std::uint64_t map_dram_bytes(Device& device) {
     Ftl& ftl = device.ftl();
     if (const MappingSpace* space = ftl.mapping_space()) return space->map_bytes_used();
+    if (const LearnedTable* table = learned_table(ftl)) return table->directory_bytes() + table->bytes_used();
     const Geometry& g = device.array().geometry();
     std::uint64_t logs = 0, open = 0;
     for (std::uint32_t block = 0; block < g.blocks(); ++block) {
@@ -30,7 +41,23 @@ std::uint64_t map_dram_bytes(Device& device) {
 
 } // namespace
 
-std::expected<TraceOutcome, std::string> run_trace_on(const TraceRun& run, const Load& load) {
+MakeRequests requests_of(const Load& load) {
+    return [&load](std::uint64_t) -> std::expected<NextRequest, std::string> {
+        auto trace = load.open();
+        if (!trace) return std::unexpected(trace.error());
+        return [reader = std::shared_ptr<TraceReader>{std::move(*trace)}](TraceRequest& request) { return reader->next(request); };
+    };
+}
+
+NextRequest first_of(NextRequest all, std::uint64_t requests) {
+    return [next = std::move(all), left = requests](TraceRequest& request) mutable -> std::expected<bool, std::string> {
+        if (left == 0) return false;
+        --left;
+        return next(request);
+    };
+}
+
+std::expected<TraceOutcome, std::string> run_requests_on(const TraceRun& run, const MakeRequests& ageing, const MakeRequests& load) {
     const auto plan = plan_device(run.config, std::nullopt);
     if (!plan) return std::unexpected(plan.error());
     NullEventSink events;
@@ -39,17 +66,20 @@ std::expected<TraceOutcome, std::string> run_trace_on(const TraceRun& run, const
     if (auto started = (*device)->start(sim_start); !started) return std::unexpected(started.error());
     const auto filled = precondition(**device, run.before, run.seed, (*device)->ready_at());
     if (!filled) return std::unexpected(filled.error());
-    auto trace = load.open();
-    if (!trace) return std::unexpected(trace.error());
-    AddressFit fit{FitPolicy::wrap, (*device)->ssd().identify().sectors * sector_bytes};
-    const RunSnapshot before = RunSnapshot::of(**device, *filled);
-    std::uint64_t left = run.requests;
-    const auto next = [&](TraceRequest& request) -> std::expected<bool, std::string> {
-        if (left == 0) return false;
-        --left;
-        return (*trace)->next(request);
-    };
-    const auto tally = replay(**device, next, fit, run.speed, *filled);
+    const std::uint64_t bytes = (*device)->ssd().identify().sectors * sector_bytes;
+    AddressFit fit{FitPolicy::wrap, bytes};
+    SimTime begin = *filled;
+    if (ageing) {
+        const auto aged_by = ageing(bytes);
+        if (!aged_by) return std::unexpected(aged_by.error());
+        const auto aged = replay(**device, *aged_by, fit, run.speed, begin);
+        if (!aged) return std::unexpected(aged.error());
+        begin = aged->end;
+    }
+    const auto next = load(bytes);
+    if (!next) return std::unexpected(next.error());
+    const RunSnapshot before = RunSnapshot::of(**device, begin);
+    const auto tally = replay(**device, first_of(*next, run.requests), fit, run.speed, begin);
     if (!tally) return std::unexpected(tally.error());
     if (tally->requests() == 0 || tally->end <= tally->begin)
         return std::unexpected(std::string{"the trace is too short: nothing of it takes any time on this drive"});
@@ -57,8 +87,13 @@ std::expected<TraceOutcome, std::string> run_trace_on(const TraceRun& run, const
     outcome.seconds = static_cast<double>((tally->end - tally->begin).count()) / 1e9;
     outcome.requests = tally->requests();
     outcome.map_bytes = map_dram_bytes(**device);
+    Ftl& ftl = (*device)->ftl();
+    const LearnedTable* table = learned_table(ftl);
+    outcome.table_bytes = table != nullptr ? table->segments() * segment_bytes : ftl.logical_pages() * number_bytes;
     outcome.report = report_run({"", run.seed, 0}, **device, before, *tally);
     return outcome;
 }
+
+std::expected<TraceOutcome, std::string> run_trace_on(const TraceRun& run, const Load& load) { return run_requests_on(run, {}, requests_of(load)); }
 
 } // namespace flashlab

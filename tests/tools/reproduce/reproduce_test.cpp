@@ -107,7 +107,8 @@ const std::set<std::string, std::less<>> parameter_names{"op",
                                                          "words",
                                                          "look_up_ns",
                                                          "buffer",
-                                                         "flush_each"};
+                                                         "flush_each",
+                                                         "dram_percent_of_table"};
 
 void check_parameters(const Json& params) {
     for (const auto& [key, value] : params.members()) {

@@ -1,0 +1,252 @@
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/contract.h"
+#include "base/random.h"
+#include "ftl/schemes/demand_options.h"
+#include "tools/drive/device_presets.h"
+#include "tools/reproduce/experiments.h"
+#include "tools/reproduce/restart.h"
+#include "tools/workloads/random_distribution.h"
+
+namespace flashlab {
+namespace {
+
+// Four maps on flash and the one in DRAM, on one drive: TLC of today, 2 channels, 12 % spare. Each map gets the same DRAM.
+constexpr std::string_view apart = "learnedftl, copies apart"; ///< what the host writes and what collections move have superblocks of their own
+constexpr std::array<std::string_view, 6> maps{"page_map", "dftl", "tpftl", "leaftl", "learnedftl", apart};
+constexpr std::array<std::uint32_t, 3> dram_permille{5, 20, 100}; ///< of the table
+constexpr std::uint64_t page_bytes = 4096;
+constexpr std::uint32_t long_request = 32; ///< pages of one that writes in order
+constexpr std::uint32_t in_flight = 8;
+constexpr std::uint32_t full_blocks = 320, quick_blocks = 40, restarted_blocks = 40; ///< a plane
+
+enum class Past : std::uint8_t { in_order, at_random, in_order_again };
+struct MapLoad {
+    std::string_view name;
+    std::string_view pages; ///< a distribution, as bench takes it
+    std::uint32_t reads;    ///< of a hundred requests
+    Past past;
+};
+constexpr std::array loads{
+    MapLoad{"random reads, written in order", "uniform", 100, Past::in_order},
+    MapLoad{"random reads, written at random", "uniform", 100, Past::at_random},
+    MapLoad{"random reads, written again in order", "uniform", 100, Past::in_order_again},
+    MapLoad{"zipf reads, written at random", "zipf:0.9", 100, Past::at_random},
+    MapLoad{"zipf, 7 of 10 reads", "zipf:0.9", 70, Past::at_random},
+    MapLoad{"random writes", "uniform", 0, Past::at_random},
+};
+
+/// Requests of one page; popular ones lie anywhere.
+MakeRequests pages_of(const MapLoad& load) {
+    return [&load](std::uint64_t bytes) -> std::expected<NextRequest, std::string> {
+        const auto spec = parse_distribution(load.pages);
+        if (!spec) return std::unexpected(spec.error());
+        const std::uint64_t pages = bytes / page_bytes;
+        return [&load, pages, random = Random{7},
+                ranks = RandomDistribution{*spec, pages}](TraceRequest& request) mutable -> std::expected<bool, std::string> {
+            const std::uint64_t page = ranks.rank(random) * 2'654'435'761 % pages;
+            request = {.offset = page * page_bytes, .bytes = page_bytes, .op = random.below(100) < load.reads ? TraceOp::read : TraceOp::write};
+            return true;
+        };
+    };
+}
+
+/// The whole drive, by long requests.
+std::expected<NextRequest, std::string> all_in_order(std::uint64_t bytes) {
+    constexpr std::uint64_t each = long_request * page_bytes;
+    return [left = bytes / each, at = std::uint64_t{0}](TraceRequest& request) mutable -> std::expected<bool, std::string> {
+        if (left == 0) return false;
+        --left;
+        request = {.offset = std::exchange(at, at + each), .bytes = each, .op = TraceOp::write};
+        return true;
+    };
+}
+
+DeviceConfig drive_of(std::string_view map, std::uint32_t blocks, std::uint32_t permille) {
+    const auto preset = find_device_preset("modern-tlc");
+    ensure(preset.has_value(), "the preset of today exists");
+    DeviceConfig config;
+    config.ssd = preset->config;
+    config.ssd.nand.geometry.channels = 2;
+    config.ssd.nand.geometry.blocks_per_plane = blocks;
+    config.ssd.ftl.scheme = map == apart ? "learnedftl" : map;
+    if (map == apart) config.ssd.ftl.separation = "cause";
+    config.ssd.ftl.reserved_permille = 120;
+    const auto geometry = Geometry::make(config.ssd.nand.geometry);
+    ensure(geometry.has_value(), "the geometry is valid");
+    const std::uint64_t table = std::uint64_t{4} * geometry->pages() / 1000 * 880; // about: the spare has no entries
+    config.ssd.ftl.options.set(demand_option::mapping_cache_bytes, table * permille / 1000);
+    return config;
+}
+
+struct Setting {
+    std::string_view map;
+    std::size_t load;
+    std::uint32_t permille; ///< of the table in DRAM; 1000: page_map
+};
+
+struct Measured {
+    double hits = 0;               ///< part of the look-ups for reads
+    double double_reads = 0;       ///< translation pages that reads waited for, a page read
+    double predicted = 0;          ///< part of the pages read
+    double translation_writes = 0; ///< a page written
+    double waf = 0;
+    double p50 = 0, p99 = 0, p999 = 0, mean = 0; ///< us; of reads, of a load without any of all requests
+    double dram_kib = 0;
+    double table_kib = 0;
+};
+
+double ratio(double part, double of) { return of > 0 ? part / of : 0; }
+
+std::expected<Measured, std::string> measure(const Setting& s, bool is_quick) {
+    const MapLoad& load = loads[s.load];
+    const auto outcome = run_requests_on({.config = drive_of(s.map, is_quick ? quick_blocks : full_blocks, s.permille),
+                                          .requests = is_quick ? 8000u : 200'000u,
+                                          .speed = {.depth = in_flight},
+                                          .before = {.fill_percent = 100, .random_fills = load.past == Past::in_order ? 0.0 : 1.0}},
+                                         load.past == Past::in_order_again ? MakeRequests{all_in_order} : MakeRequests{}, pages_of(load));
+    if (!outcome) return std::unexpected(fmt::format("{} on {}: {}", s.map, load.name, outcome.error()));
+    const Json& report = outcome->report;
+    const auto counter = [&](std::string_view name) { return report["counters"][name].real(); };
+    const Json& cache = report["cache"];
+    const double hits = cache["map_read_hits"].real(), read = report["read_pages"].real();
+    const Json& latency = load.reads == 0 ? report["latency_us"] : report["latency_us"]["read"];
+    Measured m;
+    m.hits = s.map == "page_map" ? 1 : ratio(hits, hits + cache["map_read_misses"].real());
+    m.double_reads = ratio(counter("double_reads"), read);
+    m.predicted = ratio(counter("predicted_reads"), read);
+    m.translation_writes = ratio(cache["translation_writes"].real(), report["host_write_bytes"].real() / page_bytes);
+    m.waf = report["waf"].real();
+    m.p50 = latency["p50"].real();
+    m.p99 = latency["p99"].real();
+    m.p999 = latency["p999"].real();
+    m.mean = latency["mean"].real();
+    m.dram_kib = static_cast<double>(outcome->map_bytes) / 1024;
+    m.table_kib = static_cast<double>(outcome->table_bytes) / 1024;
+    return m;
+}
+
+/// All that was measured, by map, load and DRAM.
+class MapTable {
+public:
+    MapTable(std::vector<Setting> all, std::vector<Measured> measured) : all_{std::move(all)}, measured_{std::move(measured)} {}
+    [[nodiscard]] const Measured& at(std::string_view map, std::size_t load, std::uint32_t permille) const {
+        const auto found = std::ranges::find_if(
+            all_, [&](const Setting& s) { return s.map == map && s.load == load && (s.permille == permille || s.map == "page_map"); });
+        ensure(found != all_.end(), "a point of the table");
+        return measured_[static_cast<std::size_t>(found - all_.begin())];
+    }
+    void add_points(Reproduction& out, std::string_view what, double Measured::*value, bool (*of)(const MapLoad&)) const {
+        for (std::size_t l = 0; l < loads.size(); ++l)
+            for (std::size_t i = 0; i < all_.size(); ++i)
+                if (all_[i].load == l && of(loads[l]))
+                    out.points.push_back({fmt::format("{}: {}, {}", loads[l].name, all_[i].map, what),
+                                          all_[i].permille / 10.0,
+                                          {{"workload", loads[l].name}, {"ftl", all_[i].map}, {"dram_percent_of_table", all_[i].permille / 10.0}},
+                                          measured_[i].*value});
+    }
+    /// One value over another for each DRAM on each of these loads, and the words.
+    struct Compared {
+        Evidence evidence;
+        std::string words;
+    };
+    [[nodiscard]] Compared over(double Measured::*value, std::string_view map, std::string_view under, bool (*of)(const MapLoad&)) const {
+        Compared both;
+        for (std::size_t l = 0; l < loads.size(); ++l) {
+            if (!of(loads[l])) continue;
+            both.words += fmt::format("{}{}:", both.words.empty() ? "" : "; ", loads[l].name);
+            for (const std::uint32_t permille : dram_permille) {
+                both.evidence.over.push_back(at(map, l, permille).*value);
+                both.evidence.under.push_back(at(under, l, permille).*value);
+                both.words += fmt::format(" {:.3g} of {:.3g}", both.evidence.over.back(), both.evidence.under.back());
+            }
+        }
+        return both;
+    }
+
+private:
+    std::vector<Setting> all_;
+    std::vector<Measured> measured_;
+};
+
+bool any(const MapLoad&) { return true; }
+bool reads(const MapLoad& load) { return load.reads != 0; }
+bool only_reads(const MapLoad& load) { return load.reads == 100; }
+bool writes(const MapLoad& load) { return load.reads != 100; }
+bool random_reads(const MapLoad& load) { return load.reads == 100 && load.pages == "uniform"; }
+bool in_order(const MapLoad& load) { return random_reads(load) && load.past != Past::at_random; }
+bool at_random(const MapLoad& load) { return random_reads(load) && load.past == Past::at_random; }
+
+void judge_maps(Reproduction& out, const MapTable& table) {
+    const auto claim = [&](std::string name, double Measured::*value, std::string_view map, std::string_view under, bool (*of)(const MapLoad&)) {
+        auto compared = table.over(value, map, under, of);
+        out.claim("beyond-maps", std::move(name), std::move(compared.words), {std::move(compared.evidence)});
+    };
+    claim("written in order, learnedftl has fewer double reads than tpftl", &Measured::double_reads, "learnedftl", "tpftl", in_order);
+    claim("written at random, learnedftl has fewer double reads than tpftl", &Measured::double_reads, "learnedftl", "tpftl", at_random);
+    claim("with copies apart, learnedftl written in order has fewer double reads than tpftl", &Measured::double_reads, apart, "tpftl", in_order);
+    claim("learnedftl's p99 under random reads is far below tpftl's", &Measured::p99, "tpftl", "learnedftl", random_reads);
+    claim("learnedftl's p99 under random reads is below leaftl's", &Measured::p99, "leaftl", "learnedftl", random_reads);
+    claim("tpftl writes fewer translation pages than dftl", &Measured::translation_writes, "tpftl", "dftl", writes);
+    claim("tpftl answers sooner than dftl", &Measured::mean, "tpftl", "dftl", any);
+    claim("leaftl's table is smaller than a page table", &Measured::table_kib, "dftl", "leaftl", any);
+    claim("leaftl answers reads sooner than dftl", &Measured::mean, "leaftl", "dftl", reads);
+    for (const std::string_view map : {"dftl", "tpftl", "leaftl", "learnedftl"})
+        claim(fmt::format("{} answers no sooner than a page map in DRAM", map), &Measured::mean, map, "page_map", only_reads);
+}
+
+/// At a load that leaves all maps with much to bring back.
+std::expected<void, std::string> show_restarts(Reproduction& out, const RunContext& context) {
+    const auto measured = measure_points<Restart>(context.workers, maps.size(), [&](std::size_t i) {
+        return restart({.config = drive_of(maps[i], restarted_blocks, 20), .requests = 5000, .speed = {.depth = in_flight}}, pages_of(loads.back()));
+    });
+    if (!measured) return std::unexpected(measured.error());
+    for (std::size_t i = 0; i < maps.size(); ++i) {
+        const Json::Object params{{"dram_percent_of_table", 2}, {"ftl", maps[i]}, {"blocks", (*measured)[i].blocks}};
+        out.points.push_back({fmt::format("{}, start after a kill, ms", maps[i]), 2, params, (*measured)[i].ms});
+        out.points.push_back(
+            {fmt::format("{}, pages looked at after a kill", maps[i]), 2, params, static_cast<double>((*measured)[i].pages_scanned)});
+    }
+    return {};
+}
+
+} // namespace
+
+ExperimentRun::Result run_beyond_maps(const RunContext& context) {
+    std::vector<Setting> all;
+    for (std::size_t l = 0; l < loads.size(); ++l)
+        for (const std::string_view map : maps)
+            for (const std::uint32_t permille : dram_permille)
+                if (map != "page_map" || permille == dram_permille.back()) all.push_back({map, l, map == "page_map" ? 1000 : permille});
+    auto measured = measure_points<Measured>(context.workers, all.size(), [&](std::size_t i) { return measure(all[i], context.is_quick()); });
+    if (!measured) return std::unexpected(measured.error());
+    const MapTable table{std::move(all), std::move(*measured)};
+    Reproduction out;
+    table.add_points(out, "hits", &Measured::hits, reads);
+    table.add_points(out, "double reads a page read", &Measured::double_reads, reads);
+    table.add_points(out, "pages predicted by a model", &Measured::predicted, reads);
+    table.add_points(out, "translation pages written a page", &Measured::translation_writes, writes);
+    table.add_points(out, "write amplification", &Measured::waf, writes);
+    table.add_points(out, "mean us", &Measured::mean, any);
+    table.add_points(out, "p50 us", &Measured::p50, any);
+    table.add_points(out, "p99 us", &Measured::p99, any);
+    table.add_points(out, "p99.9 us", &Measured::p999, any);
+    table.add_points(out, "DRAM of the map, KiB", &Measured::dram_kib, any);
+    table.add_points(out, "page table, KiB", &Measured::table_kib, any);
+    if (const auto restarted = show_restarts(out, context); !restarted) return std::unexpected(restarted.error());
+    judge_maps(out, table);
+    out.free_parameters = {
+        {"device", context.is_quick() ? "128 MiB, 2 channels, 12 % spare" : "1 GiB, 2 channels, 12 % spare", "one for all; TLC of today"},
+        {"DRAM", "0.5, 2 and 10 % of a table of 4 bytes a page", "each byte of entries, nodes, segments, models and bits is charged to it"},
+        {"requests", "one page each, 8 in flight", "latencies are of reads, of the load without any of writes"},
+        {"learnedftl", "half of its DRAM for models, no group allocation", "ftl/DESIGN-learnedftl.md"},
+        {"leaftl", "gamma 0, no write buffer", "no map has one here"}};
+    return out;
+}
+
+} // namespace flashlab
