@@ -11,6 +11,15 @@
 
 namespace flashlab {
 
+inline void copy_fields(const PageOob& from, PageOob& to) {
+    const auto& [lpn, sequence, kind, stream, scheme_word] = from; // all fields: one more does not compile
+    to.lpn = lpn;
+    to.sequence = sequence;
+    to.kind = kind;
+    to.stream = stream;
+    to.scheme_word = scheme_word;
+}
+
 /// `to` is as it was made: without an OOB.
 inline void copy_fields(const StoredOob& from, StoredOob& to) {
     to.state = from.state;
@@ -18,13 +27,8 @@ inline void copy_fields(const StoredOob& from, StoredOob& to) {
         to.oob = std::unexpected(from.oob.error());
         return;
     }
-    const auto& [lpn, sequence, kind, stream, scheme_word] = *from.oob; // all fields: one more does not compile
     to.oob = PageOob{};
-    to.oob->lpn = lpn;
-    to.oob->sequence = sequence;
-    to.oob->kind = kind;
-    to.oob->stream = stream;
-    to.oob->scheme_word = scheme_word;
+    copy_fields(*from.oob, *to.oob);
 }
 
 } // namespace flashlab

@@ -14,7 +14,9 @@ NandArray::Impl::Impl(const Geometry& geometry_, const NandConfig& config_, Page
     : geometry{geometry_}, config{config_}, store{store_}, events{events_}, undo_policy{undo_}, media{config_},
       blocks{geometry_, config_, media, store_}, scheduler{geometry_, config_, media}, pairs{geometry_.config()},
       pages_a_program{config_.pages_a_program()}, page_(store_.keeps_payload() ? geometry_.page_bytes() : 0),
-      planes_(std::size_t{geometry_.planes_per_die()} * pages_a_program, PlaneId{0}), addresses_(planes_.size(), PageAddress{BlockId{0}, 0}) {
+      planes_(std::size_t{geometry_.planes_per_die()} * pages_a_program, PlaneId{0}), addresses_(planes_.size(), PageAddress{BlockId{0}, 0}),
+      copies_plainly_{undo_ == UndoPolicy::none && !store_.keeps_payload() && config_.options.subpages == 1 && backup_blocks_per_die(config_) == 0 &&
+                      scheduler.copies_runs()} {
     if (undo_ == UndoPolicy::keep) last_erase_.assign(geometry.blocks(), UndoRecord::no_index);
     if (backup_blocks_per_die(config) > 0) guard = std::make_unique<PairGuard>(*this);
 }
@@ -155,6 +157,7 @@ std::expected<OobRead, NandError> NandArray::Impl::read_oob(Ppn page, const Io& 
 }
 
 std::expected<CopiedPage, NandError> NandArray::Impl::copy(Ppn from, Ppn to, const CopyMarks* marks, const Io& io) {
+    if (const auto plain = copy_plainly(from, to, marks, io)) return *plain;
     const auto page = PageRead{from, 0, geometry.page_bytes(), page_};
     const auto record = oob_of(from); // before the read, which may be the last that succeeds
     const Done got = read(page, io);

@@ -117,6 +117,7 @@ private:
     [[nodiscard]] std::expected<void, NandError> fetch_all(SimTime done);
     [[nodiscard]] std::expected<void, HostIoError> log_program(Ppn page, const Scheduler::Reservation& when, CellState old_state, bool shares_line);
     /// Copies as many pages of a run at once as is allowed. None: the first page has to be copied by itself.
+    [[nodiscard]] std::optional<CopiedPage> copy_plainly(Ppn from, Ppn to, const CopyMarks* marks, const Io& io);
     [[nodiscard]] CopiedRun copy_at_once(Ppn from, Ppn to, std::uint32_t pages, const Io& io);
     [[nodiscard]] std::expected<void, HostIoError> log_erase(BlockId block, CellType mode, const Scheduler::Reservation& when);
     [[nodiscard]] const Medium& medium_of(BlockId block) const { return media.of(blocks.mode(block)); }
@@ -147,6 +148,7 @@ private:
     std::vector<PlaneId> planes_;           ///< of the program at hand, as the next two; as long as a call can be
     std::span<const PlaneId> planes_taken_; ///< of these, each once
     std::vector<PageAddress> addresses_;    ///< of the program at hand
+    const bool copies_plainly_;             ///< as long as no faults are set and no sink wants all events
     Cause cause_ = Cause::user;             ///< of the program or erase at hand, for its undo record
     bool cut_ = false;
 };

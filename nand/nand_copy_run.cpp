@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "nand/copy_fields.h"
 #include "nand/nand_array_impl.h"
 #include "nand/pair_guard.h"
 
@@ -28,6 +29,37 @@ CopiedRun NandArray::Impl::copy_run(Ppn from, Ppn to, std::uint32_t pages, const
         ++run.pages;
     }
     return run;
+}
+
+/// A copy whose calls would only reserve bus and cells and copy a record, where no cut can come and no payload is kept. None: it takes the calls.
+std::optional<CopiedPage> NandArray::Impl::copy_plainly(Ppn from, Ppn to, const CopyMarks* marks, const Io& io) {
+    if (!copies_plainly_ || faults != nullptr || events.wants(EventLevel::all) || io.transfer != nullptr || io.origin.cause == Cause::user)
+        return std::nullopt;
+    const PageAddress source = address_of(from), target = address_of(to);
+    for (const BlockId block : {source.block, target.block})
+        if (!blocks.write_pointer(block)) return std::nullopt;
+    if (blocks.has_weak(target.block) || !blocks.all_programmed(source.block) || source.page >= *blocks.write_pointer(source.block))
+        return std::nullopt;
+    std::optional<CopiedPage> told{CopiedPage{io.when, PageOob{}}};
+    CopiedPage& copied = *told;
+    const auto known = store.read_oob(from);
+    if (!known || !known->oob) return std::nullopt;
+    copy_fields(*known->oob, copied.oob);
+    ensure(!cut_, "no operation after a power cut");
+    blocks.check_program(target.block, target.page);
+    if (marks != nullptr) {
+        copied.oob.scheme_word = marks->scheme_word;
+        copied.oob.stream = marks->stream;
+    }
+    const auto run = scheduler.copy(geometry.plane_of(source.block), geometry.plane_of(target.block),
+                                    blocks.read_ready(source.block, source.page, io.when), blocks.program_ready(target.block, io.when));
+    ensure(store.write_programmed(to, copied.oob, 0).has_value(), "records that no host file holds can be written");
+    blocks.note_read(source.block, run.read_end);
+    blocks.note_program(target.block, target.page, run.end, false);
+    ++counters.reads[static_cast<std::size_t>(io.origin.cause)];
+    ++counters.programs[static_cast<std::size_t>(io.origin.cause)];
+    copied.done = run.end;
+    return told;
 }
 
 /// A run is reserved in one go, and its records are copied unchanged, where no cut can come, no faults are set,

@@ -70,11 +70,14 @@ public:
     struct CopyRun {
         SimTime read_end;
         SimTime end;
+        SimTime sense = sim_start; ///< of a copy by itself: from here on the cells are read
     };
-    /// True: a copy needs only bus and cells, so that copy_run() may be called.
+    /// True: a copy needs only bus and cells, so that copy() and copy_run() may be called.
     [[nodiscard]] bool copies_runs() const;
     /// The cells of the first program do not begin before `cells_from`. The end of the program of page i goes to ends[i % ends.size()].
     CopyRun copy_run(PlaneId source, PlaneId target, std::uint32_t pages, SimTime from, SimTime cells_from, std::span<SimTime> ends);
+    /// One copy; the cells of its program do not begin before `cells_from`.
+    CopyRun copy(PlaneId source, PlaneId target, SimTime from, SimTime cells_from);
     /// How many reads have suspended an erase or a program so far.
     [[nodiscard]] std::uint64_t suspensions() const { return suspensions_; }
 
@@ -125,8 +128,10 @@ private:
     };
     static constexpr std::size_t suspendable_a_lane = 4, reads_a_lane = 16; ///< the last ones reserved
     static constexpr std::size_t windows_a_lane = suspendable_a_lane + reads_a_lane;
+    struct CopyWay;
     struct CopyRoute;
-    CopyRun copy_one(const CopyRoute& route, SimTime from, SimTime cells_from);
+    [[nodiscard]] CopyWay way_of(PlaneId source, PlaneId target);
+    CopyRun copy_one(const CopyWay& route, SimTime from, SimTime cells_from);
     void open_window(std::size_t lane, SimTime begin, SimTime end, std::uint32_t suspends, bool is_read = false);
     void suspend(Window& window, Calendar& cells, SimTime sense, SimTime cells_free);
     /// The window in which this read may suspend an operation; null: there is none. `earliest` becomes the first instant at which it may sense there.

@@ -7,18 +7,26 @@
 
 namespace flashlab {
 
-/// Where a copy goes, and what a run of copies takes from each calendar when no other reservation is in its way.
-struct Scheduler::CopyRoute {
+/// Where a copy goes.
+struct Scheduler::CopyWay {
+    Calendar& source_bus;
+    Calendar& source_cells;
+    Calendar& target_bus;
+    Calendar& target_cells;
+    Duration in;   ///< command and data of a program
+    Duration held; ///< by the program, of the target's cells
+};
+
+/// And what a run of copies takes from each calendar when no other reservation is in its way.
+struct Scheduler::CopyRoute : CopyWay {
     struct Use {
         Calendar* calendar = nullptr;
         std::array<Calendar::Phase, 3> phases{};
         std::size_t count = 0;
         [[nodiscard]] std::span<const Calendar::Phase> of_a_step() const { return std::span{phases}.first(count); }
     };
-    CopyRoute(Calendar& source_bus_, Calendar& source_cells_, Calendar& target_bus_, Calendar& target_cells_, const NandTiming& timing, Duration page,
-              Duration slip_in)
-        : source_bus{source_bus_}, source_cells{source_cells_}, target_bus{target_bus_}, target_cells{target_cells_}, in{timing.command + page},
-          read{timing.command + timing.page_read + page}, held{in + timing.page_program} {
+    CopyRoute(const CopyWay& way, const NandTiming& timing, Duration page, Duration slip_in)
+        : CopyWay{way}, read{timing.command + timing.page_read + page} {
         add(source_bus, {Duration{0}, timing.command});
         add(source_bus, {timing.command + timing.page_read, page, false, slip_in});
         add(source_cells, {timing.command, timing.page_read + page});
@@ -31,13 +39,7 @@ struct Scheduler::CopyRoute {
         return std::max({source_bus.free_at(), source_cells.free_at(), target_bus.free_at(), target_cells.free_at()});
     }
 
-    Calendar& source_bus;
-    Calendar& source_cells;
-    Calendar& target_bus;
-    Calendar& target_cells;
-    Duration in;   ///< command and data of a program
     Duration read; ///< a copy begins with it
-    Duration held; ///< by the program, of the target's cells
     std::array<Use, 4> uses{};
     std::size_t count = 0;
 
@@ -50,6 +52,12 @@ private:
     }
 };
 
+Scheduler::CopyWay Scheduler::way_of(PlaneId source, PlaneId target) {
+    const Duration in = timing_.command + whole_page_;
+    return {buses_[channel_of(source).value()], cells_of(source), buses_[channel_of(target).value()], cells_of(target), in,
+            in + timing_.page_program};
+}
+
 bool Scheduler::copies_runs() const {
     return !options_.cache_register && !options_.bus_held_while_sensing && windows_.empty() && media_.is_single() &&
            media_.own_medium().program_times.empty() && timing_.controller_page_read == Duration{0} && timing_.controller_page_program == Duration{0};
@@ -59,8 +67,7 @@ bool Scheduler::copies_runs() const {
 /// that has to wait is reserved by itself, as read() and program() do.
 Scheduler::CopyRun Scheduler::copy_run(PlaneId source, PlaneId target, std::uint32_t pages, SimTime from, SimTime cells_from,
                                        std::span<SimTime> ends) {
-    const CopyRoute route{
-        buses_[channel_of(source).value()], cells_of(source), buses_[channel_of(target).value()], cells_of(target), timing_, whole_page_, slip_in_};
+    const CopyRoute route{way_of(source, target), timing_, whole_page_, slip_in_};
     CopyRun run{from, from};
     for (std::uint32_t i = 0; i < pages; cells_from = run.end) {
         for (const auto& use : route.used()) use.calendar->settle(settled_);
@@ -89,12 +96,23 @@ Scheduler::CopyRun Scheduler::copy_run(PlaneId source, PlaneId target, std::uint
     return run;
 }
 
-Scheduler::CopyRun Scheduler::copy_one(const CopyRoute& route, SimTime from, SimTime cells_from) {
+Scheduler::CopyRun Scheduler::copy(PlaneId source, PlaneId target, SimTime from, SimTime cells_from) {
+    const CopyWay way = way_of(source, target);
+    way.source_bus.settle(settled_);
+    way.source_cells.settle(settled_);
+    const CopyRun page = copy_one(way, from, cells_from);
+    if (way.source_bus.notes_brief()) way.source_bus.note_brief(page.sense);
+    last_end_ = std::max(last_end_, page.end);
+    return page;
+}
+
+Scheduler::CopyRun Scheduler::copy_one(const CopyWay& route, SimTime from, SimTime cells_from) {
     CopyRun page{from, from};
     for (SimTime start = from;;) {
         const SimTime command = route.source_bus.earliest(start, timing_.command);
         const SimTime sense = command + timing_.command;
         const SimTime out = route.source_bus.earliest(sense + timing_.page_read, whole_page_, slip_in_);
+        page.sense = sense;
         page.read_end = out + whole_page_;
         const SimTime cells = route.source_cells.earliest(sense, page.read_end - sense);
         if (cells != sense) {

@@ -73,7 +73,7 @@ FtlResult<Collector::JobEnd> Collector::run(Job& job, SimTime now, Slice slice, 
     const BlockId victim = *job.victim;
     const UnitGeometry& units = ledger_.units();
     const bool takes_lines = rows_.takes_lines();
-    const bool looks_ahead = !array_.keeps_payload(); // with payload the copies themselves take longer than a miss
+    const bool looks_ahead = !array_.keeps_payload() && !takes_lines; // with payload the copies themselves take longer than a miss
     for (const std::uint32_t before = job.made;;) {
         job.next = ledger_.valid().next_set(victim, job.next);
         if (job.next == units.units_per_block()) break;

@@ -172,10 +172,11 @@ std::expected<SimTime, NandError> Collector::read_line(const Io& io) {
         const std::uint32_t page_of_chip = line_[i].from.value() / subpages;
         for (; next < line_.size() && (next == i || (subpages > 1 && line_[next].from.value() / subpages == page_of_chip)); ++next) {
             const auto known = array_.inspect_oob(units.page_of(line_[next].from, 0)); // before the read, which may be the last that succeeds
-            if (known && known->oob)
+            are_known = are_known && known && known->oob;
+            if (known && known->oob) {
                 line_[next].oob = *known->oob;
-            else
-                are_known = false;
+                owner_.prefetch(line_[next].oob.lpn);
+            }
             for (std::uint32_t p = 0; p < units.pages_per_unit(); ++p) {
                 const auto to = line_data_.empty() ? std::span<std::byte>{}
                                                    : std::span{line_data_}.subspan(next * units.bytes_per_unit() + std::size_t{p} * bytes, bytes);

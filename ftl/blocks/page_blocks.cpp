@@ -1,6 +1,7 @@
 #include "ftl/blocks/page_blocks.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace flashlab {
 
@@ -8,36 +9,43 @@ PageBlocks::PageBlocks(PageBlocksConfig config, NandArray& array, EventSink& eve
     : config_{std::move(config)}, array_{array}, separation_{std::move(policies.separation)}, ledger_{config_, array},
       frontiers_{config_, ledger_, array, owner}, rows_{config_, ledger_.units(), array},
       collector_{config_, ledger_, frontiers_, rows_, array, events, owner, std::move(policies.victim), separation_.get()},
-      turns_{config_.allocation.turns(array.geometry(), config_.groups, !array.config().options.independent_planes)},
+      turns_{config_.allocation.turns(array.geometry(), config_.groups, !array.config().options.independent_planes)}, free_from_{turns_.size()},
       spread_over_{config_.allocation.dies_before_planes(array.geometry(), config_.groups)} {
     ensure(config_.streams == 1 || separation_ != nullptr, "streams have a policy");
 }
 
+SimTime PageBlocks::least_free_at(DieId die) const {
+    const Geometry& g = units().geometry();
+    SimTime least = sim_never;
+    for (std::uint32_t p = 0; p < g.planes_per_die(); ++p) least = std::min(least, array_.plane_free_at(g.plane_at(die, p)));
+    return least;
+}
+
 /// The first group in turn whose next plane is idle; where none is, the one that is free first. A group that could open a superblock only by copying
 /// what the host is about to overwrite is passed over while another can go on.
-/// `has_room(group)`: false passes it over for good; where it does so for all, none is chosen.
+/// `has_room(group)`: false passes it over for good; where it does so for all, none is chosen. It changes nothing: not every group is asked.
 template <class HasRoom>
 PageBlocks::Chosen PageBlocks::choose_group(FrontierId frontier, SimTime now, const HasRoom& has_room) {
     const auto count = static_cast<std::uint32_t>(turns_.size());
     const Geometry& g = units().geometry();
-    // A group with less than half of the average room would collect almost full blocks while others have plenty.
-    const std::uint64_t share = std::uint64_t{2} * groups(), room = ledger_.room();
     std::uint32_t best = count;
     SimTime best_at = sim_never;
+    const auto look_at = [&](std::uint32_t turn, bool passes_over) {
+        const DieId die = turns_[turn];
+        const GroupId group{die.value()};
+        const OpenSuperblock& open = frontiers_.open(group, frontier);
+        const PlaneId plane = open.has_room() ? g.plane_of(open.columns[open.column()].block) : g.plane_at(die, 0);
+        const SimTime at = std::max(now, array_.plane_free_at(plane));
+        if (at != now) free_from_.raise(turn, least_free_at(die));
+        if (at >= best_at || has_little_room(group) || !has_room(group)) return;
+        if (passes_over && !open.has_room() && collector_.waits_for_host(group, frontier)) return;
+        best = turn;
+        best_at = at;
+    };
     for (const bool passes_over : {true, false}) {
-        for (std::uint32_t i = 0, turn = next_turn_; i < count; ++i, turn = turn + 1 == count ? 0 : turn + 1) {
-            const DieId die = turns_[turn];
-            const GroupId group{die.value()};
-            if (ledger_.room_in(group) * share < room) continue;
-            const OpenSuperblock& open = frontiers_.open(group, frontier);
-            const PlaneId plane = open.has_room() ? g.plane_of(open.columns[open.column()].block) : g.plane_at(die, 0);
-            const SimTime at = std::max(now, array_.plane_free_at(plane));
-            if (!has_room(group)) continue;
-            if (at >= best_at || (passes_over && !open.has_room() && collector_.waits_for_host(group, frontier))) continue;
-            best = turn;
-            best_at = at;
-            if (at == now) break;
-        }
+        for (const auto& [from, end] : {std::pair{next_turn_, count}, std::pair{0u, next_turn_}})
+            for (std::uint32_t turn = from; best_at != now && (turn = free_from_.first_before(best_at, turn, end)) != end; ++turn)
+                look_at(turn, passes_over);
         if (best < count) break;
     }
     if (best == count) return {.is_found = false};
@@ -110,15 +118,13 @@ FtlResult<PlacedRow> PageBlocks::write_to_cache(const RowWrite& asked, const Io&
     collector_.note_written(io.when);
     for (std::uint32_t kind = config_.kinds(); kind-- > config_.own_kinds();) {
         const FrontierId part{kind};
-        bool have_all = true;
-        const auto has_room = [&](GroupId group) {
-            const bool has = collector_.has_room_in(group, part) || collector_.can_fold_cheaply(group, part);
-            have_all = have_all && has;
-            return has && !(config_.is_dynamic(part) && is_ahead(group, part));
-        };
+        const auto has = [&](GroupId group) { return collector_.has_room_in(group, part) || collector_.can_fold_cheaply(group, part); };
+        const auto has_room = [&](GroupId group) { return has(group) && !(config_.is_dynamic(part) && is_ahead(group, part)); };
         const Chosen chosen = choose_group(part, io.when, has_room);
         if (!chosen.is_found) continue;
-        if (config_.is_dynamic(part) && !chosen.is_idle && !have_all) continue; // dies whose share is full are not left idle
+        const auto lets_write = [&](GroupId group) { return has_little_room(group) || has(group); };
+        if (config_.is_dynamic(part) && !chosen.is_idle && !std::ranges::all_of(ids<GroupId>(groups()), lets_write))
+            continue; // dies whose share is full are not left idle
         const auto room = cache_room(chosen.group, part, io.when);
         if (!room && room.error().kind == FtlErrorKind::no_free_block) continue;
         if (!room) return std::unexpected(room.error());

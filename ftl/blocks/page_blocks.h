@@ -9,6 +9,7 @@
 #pragma once
 
 #include "ftl/blocks/collector.h"
+#include "ftl/blocks/earliest_turn.h"
 
 namespace flashlab {
 
@@ -167,6 +168,10 @@ private:
     [[nodiscard]] FtlResult<Room> cache_room(GroupId group, FrontierId part, SimTime now);
     template <class HasRoom>
     [[nodiscard]] Chosen choose_group(FrontierId frontier, SimTime now, const HasRoom& has_room);
+    /// No plane of the die is free before.
+    [[nodiscard]] SimTime least_free_at(DieId die) const;
+    /// Less than half of the average room: it would collect almost full blocks while others have plenty.
+    [[nodiscard]] bool has_little_room(GroupId group) const { return ledger_.room_in(group) * (std::uint64_t{2} * groups()) < ledger_.room(); }
     [[nodiscard]] GroupId roomiest_group() const;
     [[nodiscard]] std::uint32_t row_width(const RowWrite& write, bool is_idle) const;
 
@@ -178,6 +183,7 @@ private:
     RowProgrammer rows_;
     Collector collector_;
     std::vector<DieId> turns_; ///< the groups in the order of the allocation
+    EarliestTurn free_from_;   ///< each one's die, at least
     std::uint32_t next_turn_ = 0;
     std::uint32_t spread_over_; ///< dies that have a page of a request before any has two
     std::uint64_t next_sequence_ = 1;

@@ -32,6 +32,7 @@ void ValidMap::load_row(BlockId block, std::span<const std::uint64_t> words) {
     ensure(words.size() == words_per_row_, "a row is as long as every row");
     std::uint32_t bits = 0;
     for (const std::uint64_t w : words) bits += static_cast<std::uint32_t>(std::popcount(w));
+    if (bits == 0 && counts_[block.value()] == 0) return; // most rows of a large drive: the host need not touch them
     std::ranges::copy(words, words_.begin() + static_cast<std::ptrdiff_t>(std::size_t{block.value()} * words_per_row_));
     total_ = total_ - counts_[block.value()] + bits;
     counts_[block.value()] = bits;

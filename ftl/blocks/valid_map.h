@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "base/zeroed_allocator.h"
 #include "ftl/blocks/unit_geometry.h"
 
 namespace flashlab {
@@ -39,7 +40,7 @@ private:
     [[nodiscard]] std::uint32_t bit_of(UnitId unit) const { return units_.index_in_block(unit) % 64; }
     UnitGeometry units_;
     std::uint32_t words_per_row_;
-    std::vector<std::uint64_t> words_;
+    ZeroedVector<std::uint64_t> words_;
     std::vector<std::uint32_t> counts_;
     std::uint64_t total_ = 0;
 };

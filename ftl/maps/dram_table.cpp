@@ -14,13 +14,16 @@ FtlResult<void> DramTable::load(PageJournal::Start& start, FtlRecovery&) {
     if (start.scheme_part.size() % 4 != 0 || start.scheme_part.size() / 4 > map_.size()) return foreign(0);
     std::ranges::copy(start.scheme_part, std::as_writable_bytes(std::span{map_}).begin());
     if (!start.was_clean) rebuild_map(map_, PageKind::data, parts_.blocks.units(), start.census, &start.trims, start.checkpoint.next_sequence);
-    for (std::uint32_t l = 0; l < map_.size(); ++l)
-        if (map_[l] != map_entry::unmapped && !take(map_[l])) return foreign(l);
+    for (std::uint32_t l = 0; l < map_.size(); ++l) {
+        if (map_[l] == map_entry::unmapped) continue;
+        touched_.touch(l);
+        if (!take(map_[l])) return foreign(l);
+    }
     return {};
 }
 
 std::span<const std::byte> DramTable::recorded() {
-    std::size_t entries = map_.size();
+    std::size_t entries = std::min(map_.size(), touched_.end());
     while (entries > 0 && map_[entries - 1] == map_entry::unmapped) --entries;
     return std::as_bytes(std::span{map_}.first(entries));
 }
@@ -46,7 +49,8 @@ std::vector<CheckProblem> DramTable::check() {
     std::vector<CheckProblem> out = journal().check();
     blocks.check(out);
     MapCheck map{"P1", "P2", blocks.units(), parts_.array};
-    for (std::uint32_t l = 0; l < map_.size(); ++l)
+    const std::uint32_t pages = parts_.logical_pages;
+    for (std::uint32_t l = 0; (l = touched_.next(l, pages)) < pages; ++l)
         if (const auto unit = current(Lpn{l})) map.check({Lpn{l}, PageKind::data, *unit}, blocks.valid().test(*unit), blocks.next_sequence(), out);
     if (map.units_named() != blocks.valid().total())
         out.push_back({"P1", "valid bits", fmt::format("{} valid units, {} mapped pages", blocks.valid().total(), map.units_named())});

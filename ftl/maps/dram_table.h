@@ -13,12 +13,14 @@
 
 #include "base/zeroed_allocator.h"
 #include "ftl/maps/journaled_table.h"
+#include "ftl/maps/touched_parts.h"
 
 namespace flashlab {
 
 class DramTable final : public JournaledTable {
 public:
-    DramTable(const TableParts& parts, const PageJournalConfig& journal) : JournaledTable{parts, journal}, map_(parts.logical_pages) {}
+    DramTable(const TableParts& parts, const PageJournalConfig& journal)
+        : JournaledTable{parts, journal}, map_(parts.logical_pages), touched_{parts.logical_pages} {}
 
     [[nodiscard]] std::optional<UnitId> current(Lpn lpn) const { return map_entry::unit(map_[lpn.value()]); }
     [[nodiscard]] static FtlResult<SimTime> look_up(Lpn, std::uint32_t, const Io& io) { return io.when; }
@@ -29,6 +31,7 @@ public:
     [[nodiscard]] static FtlResult<SimTime> before_row(const PagesToWrite&, std::uint32_t, std::uint32_t, const Io& io) { return io.when; }
     void adopt(Lpn lpn, UnitId unit, const OpenColumn&, SimTime end) {
         map_[lpn.value()] = map_entry::of(unit);
+        touched_.touch(lpn.value());
         programmed(end); // a collection before the next row may have to write a checkpoint
     }
     [[nodiscard]] static FtlResult<void> after_row(std::uint32_t, const Io&) { return {}; }
@@ -51,6 +54,7 @@ private:
     FtlResult<void> load(PageJournal::Start& start, FtlRecovery& report) override;
 
     ZeroedVector<std::uint32_t> map_;
+    TouchedParts touched_; ///< of the map: what lies elsewhere is unmapped
 };
 
 } // namespace flashlab

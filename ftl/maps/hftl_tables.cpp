@@ -31,17 +31,27 @@ void sort_unique(std::vector<std::size_t>& v) {
 
 HftlTables::HftlTables(Pram& pram, const HftlLayout& layout, const UnitGeometry& units)
     : pram_{pram}, layout_{layout}, units_{units}, log_{pram, PramUser::ftl, layout.ring}, bits_{units},
-      dead_(std::size_t{layout.slot_count} * units.words_per_row()), zeros_(std::size_t{pages_per_unmap} * 4),
+      dead_(std::size_t{layout.slot_count} * units.words_per_row()), zeros_(std::size_t{pages_per_unmap} * 4), touched_{layout.logical_pages},
       cells_{pram.view(layout.map, std::uint64_t{layout.logical_pages} * 4)} {
+    touched_.touch_all(); // until recover() knows better
     ensure(log_.max_record_bytes() > RedoLog::record_overhead, "a record holds at least one step");
     words_at_most_ = (log_.max_record_bytes() - RedoLog::record_overhead) / record_bytes_per_word;
 }
 
 SimTime HftlTables::recover(SimTime now) {
     const SimTime replayed = log_.recover(now).done;
+    if (is_new())
+        touched_.touch_none();
+    else
+        load_copies();
+    const std::uint64_t bytes = std::uint64_t{units_.geometry().blocks()} * (layout_.row_bytes + HftlLayout::block_bytes) +
+                                std::uint64_t{layout_.slot_count} * layout_.slot_bytes;
+    return pram_.read(bytes, replayed);
+}
+
+void HftlTables::load_copies() {
     std::vector<std::uint64_t> row(units_.words_per_row());
-    const std::uint32_t blocks = units_.geometry().blocks();
-    for (std::uint32_t b = 0; b < blocks; ++b) {
+    for (std::uint32_t b = 0; b < units_.geometry().blocks(); ++b) {
         const auto raw = pram_.view(PramAddress{layout_.bitmap.value() + std::uint64_t{b} * layout_.row_bytes}, layout_.row_bytes);
         std::memcpy(row.data(), raw.data(), raw.size());
         bits_.load_row(BlockId{b}, row);
@@ -50,9 +60,6 @@ SimTime HftlTables::recover(SimTime now) {
         const auto raw = pram_.view(slot_at(s, slot_dead_at), layout_.row_bytes);
         std::memcpy(dead_.data() + std::size_t{s} * units_.words_per_row(), raw.data(), raw.size());
     }
-    const std::uint64_t bytes =
-        std::uint64_t{blocks} * (layout_.row_bytes + HftlLayout::block_bytes) + std::uint64_t{layout_.slot_count} * layout_.slot_bytes;
-    return pram_.read(bytes, replayed);
 }
 
 bool HftlTables::is_new() const { return load_le<std::uint32_t>(pram_.view(layout_.header, 4)) == 0; }
@@ -106,9 +113,9 @@ void HftlTables::begin(SimTime now, EventId parent) {
 }
 
 std::uint32_t HftlTables::next_entry(std::uint32_t from, std::uint32_t end) const {
-    static constexpr std::array<std::byte, 4096> empty{};
-    constexpr std::uint32_t at_once = empty.size() / entry_size;
-    while (from < end) {
+    constexpr std::uint32_t at_once = TouchedParts::entries_a_part;
+    static constexpr std::array<std::byte, at_once * entry_size> empty{};
+    while ((from = touched_.next(from, end)) < end) {
         if (from % at_once == 0 && end - from >= at_once && std::memcmp(&cells_[std::size_t{from} * entry_size], empty.data(), empty.size()) == 0)
             from += at_once;
         else if (raw_entry(Lpn{from}) == 0)
@@ -153,6 +160,7 @@ void HftlTables::map(Lpn lpn, UnitId to) {
     }
     bits_.set(to);
     touch_bit_word(to);
+    touched_.touch(lpn.value());
     transaction_.write_u32(entry_at(lpn), to.value() + 1);
 }
 

@@ -16,6 +16,7 @@
 #include "base/little_endian.h"
 #include "ftl/blocks/valid_map.h"
 #include "ftl/maps/hftl_layout.h"
+#include "ftl/maps/touched_parts.h"
 #include "pram/redo_log.h"
 
 namespace flashlab {
@@ -42,7 +43,8 @@ public:
         const std::uint32_t raw = raw_entry(lpn);
         return raw == 0 || raw > units_.units() ? std::nullopt : std::optional{UnitId{raw - 1}};
     }
-    /// The first logical page of [from, end) whose entry is not empty; `end` when there is none.
+    /// The first logical page of [from, end) whose entry is not empty; `end` when there is none. On a device that was new when it was opened, pages
+    /// that nobody has mapped since are passed over unseen.
     [[nodiscard]] std::uint32_t next_entry(std::uint32_t from, std::uint32_t end) const;
     /// The entry will be asked for soon.
     void prefetch(Lpn lpn) const {
@@ -84,6 +86,8 @@ private:
     [[nodiscard]] PramAddress entry_at(Lpn lpn) const { return PramAddress{layout_.map.value() + std::uint64_t{lpn.value()} * entry_size}; }
     [[nodiscard]] PramAddress block_at(BlockId block) const;
     [[nodiscard]] PramAddress slot_at(std::uint32_t slot, std::uint64_t offset) const;
+    /// The copies in RAM, from the PRAM.
+    void load_copies();
     /// Makes room for a step of this many changed words.
     void step(std::size_t words);
     void touch_bit_word(UnitId unit) { touched_bits_.push_back(bits_.word_of(unit)); }
@@ -99,6 +103,7 @@ private:
     std::vector<std::size_t> touched_bits_; ///< words of bits_ to write
     std::vector<std::size_t> touched_dead_;
     std::vector<std::byte> zeros_;
+    TouchedParts touched_;             ///< of the mapping table, of a device that was new when it was opened; of another one, all
     std::span<const std::byte> cells_; ///< the mapping table
     std::size_t words_ = 0;            ///< bound of the words changed so far
     std::size_t words_at_most_ = 0;

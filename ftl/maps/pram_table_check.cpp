@@ -66,13 +66,13 @@ void PramTable::check_pages(Lpn lpn, UnitId unit, std::vector<CheckProblem>& out
     for (std::uint32_t p = 0; p < units_.pages_per_unit(); ++p) {
         const Ppn page = units_.page_of(unit, p);
         const auto where = [=] { return fmt::format("page {} of logical page {}", page.value(), lpn.value()); };
-        const auto record = parts_.array.inspect(page);
+        const auto record = parts_.array.inspect_oob(page);
         if (!record) {
             report(out, "H3", where(), "the image cannot be read");
             continue;
         }
         if (record->state != CellState::programmed) report(out, "H3", where(), fmt::format("cell state {}", static_cast<int>(record->state)));
-        const auto oob = PageOob::decode(record->oob);
+        const auto& oob = record->oob;
         if (!oob) {
             report(out, "H3", where(), "its OOB does not parse");
             continue;

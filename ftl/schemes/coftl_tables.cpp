@@ -293,10 +293,10 @@ void Coftl::peek(VirtualBlockId vb, std::span<CoftlPlace> places) const {
             bool whole = true;
             bool erased = true;
             for (std::uint32_t c = 0; c < config_.width; ++c) {
-                const auto cell = array_.inspect(array_.geometry().page_of(sets_.block(set, c), row.value()));
+                const auto cell = array_.inspect_oob(array_.geometry().page_of(sets_.block(set, c), row.value()));
                 if (!cell) return;
                 erased = erased && cell->state == CellState::erased;
-                const auto oob = PageOob::decode(cell->oob);
+                const auto& oob = cell->oob;
                 whole = whole && cell->state == CellState::programmed && oob && (c == 0 || *first == *oob);
                 if (!whole && !erased) break;
                 if (whole) first = *oob;

@@ -32,13 +32,13 @@ void MergeFtl::check_pages(std::vector<CheckProblem>& out) {
             report(out, "G1", where(), "mapped without a data block");
             continue;
         }
-        const auto record = array_.inspect(*locate(lpn));
+        const auto record = array_.inspect_oob(*locate(lpn));
         if (!record) {
             report(out, "G1", where(), "the image cannot be read");
             continue;
         }
         if (record->state != CellState::programmed) report(out, "G1", where(), fmt::format("cell state {}", static_cast<int>(record->state)));
-        const auto oob = PageOob::decode(record->oob);
+        const auto& oob = record->oob;
         if (!oob)
             report(out, "G1", where(), "its OOB does not parse");
         else if (oob->lpn != lpn)

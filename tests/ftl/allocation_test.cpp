@@ -109,6 +109,30 @@ TEST_CASE("eight pages on idle drives lie on as many channels as there are, in o
     CHECK(one_by_one == wanted);
 }
 
+TEST_CASE("a page goes to the first die in turn that is idle; where none is, to the one that is free first", "[ftl][allocation]") {
+    const auto [channels, chips] = GENERATE(std::pair{2u, 2u}, std::pair{3u, 5u}, std::pair{8u, 16u});
+    CAPTURE(channels, chips);
+    IdleDrive drive{with_chips("page_map", channels, chips, 1)};
+    Random random{channels};
+    const std::uint32_t dies = drive.geometry.dies();
+    for (std::uint32_t page = 0, next = 0; page < 6 * dies; ++page) {
+        const SimTime now = drive.now;
+        std::uint32_t wanted = dies; // turn
+        for (std::uint32_t i = 0; i < dies; ++i) {
+            const std::uint32_t turn = (next + i) % dies;
+            const auto free_at = [&](std::uint32_t t) {
+                return std::max(now, drive.array.plane_free_at(PlaneId{t % channels * chips + t / channels}));
+            };
+            if (wanted == dies || free_at(turn) < free_at(wanted)) wanted = turn;
+        }
+        next = (wanted + 1) % dies;
+        const auto programs = drive.write(std::uint64_t{page} * 8, 8);
+        REQUIRE(programs.size() == 1);
+        REQUIRE(programs.front().plane == PlaneId{wanted % channels * chips + wanted / channels});
+        drive.now = now + Duration{static_cast<std::int64_t>(random.below(800'000 / dies))}; // some are idle by then, or none
+    }
+}
+
 TEST_CASE("schemes of blocks put neighbouring logical blocks on neighbouring channels", "[ftl][allocation]") {
     const std::string scheme = GENERATE("block_map", "log_block", "fast");
     CAPTURE(scheme);
