@@ -49,4 +49,18 @@ std::uint64_t root_of(std::span<const ImageEvidence> evidence, EvidenceOwner own
     return root;
 }
 
+std::uint64_t tally_of(std::span<const ImageEvidence> blocks, std::uint32_t pages_per_block) {
+    constexpr std::uint32_t flags = 1u << 31; // of extent
+    std::uint64_t tally = 0;
+    for (const ImageEvidence& block : blocks) tally += std::uint64_t{block.count} * (pages_per_block + 1) + (block.extent & ~flags);
+    return tally;
+}
+
+std::uint64_t sealed_tally(std::uint64_t tally) { return tally << 16 | ((mixed_word(tally + 1) & 0xffff) | 1); }
+
+std::optional<std::uint64_t> unsealed_tally(std::uint64_t sealed) {
+    const std::uint64_t tally = sealed >> 16;
+    return sealed == sealed_tally(tally) ? std::optional{tally} : std::nullopt;
+}
+
 } // namespace flashlab

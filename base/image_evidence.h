@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace flashlab {
@@ -27,6 +28,13 @@ struct ImageEvidence {
     [[nodiscard]] static bool decode(std::span<const std::byte, encoded_size> in, ImageEvidence& evidence);
     friend bool operator==(const ImageEvidence&, const ImageEvidence&) = default;
 };
+
+/// How much was ever written to the blocks: grows with each erase and each page. Kept in the other image, as eight bytes with a check of their own,
+/// it tells after a kill, too, that a part of the blocks is older.
+[[nodiscard]] std::uint64_t tally_of(std::span<const ImageEvidence> blocks, std::uint32_t pages_per_block);
+[[nodiscard]] std::uint64_t sealed_tally(std::uint64_t tally);
+/// nullopt: none was kept, or it was damaged.
+[[nodiscard]] std::optional<std::uint64_t> unsealed_tally(std::uint64_t sealed);
 
 enum class EvidenceOwner : std::uint8_t { nand, pram };
 /// The generation holds the exclusive-or of both owners' roots.

@@ -12,6 +12,7 @@
 
 #include "base/contract.h"
 #include "base/file_kind.h"
+#include "base/little_endian.h"
 #include "base/whole_file_lock.h"
 #include "nand/host_file.h"
 
@@ -314,6 +315,16 @@ std::expected<void, HostIoError> ImagePageStore::write_record(Ppn page, const Pa
         return wrote;
     }
     records_.note(block, at, raw);
+    if (tallied_.empty()) return {};
+    std::uint32_t& extent = tallied_[block.value()].extent;
+    const std::uint32_t end = geometry_.page_in_block(page) + 1;
+    const bool is_erased = load_le<std::uint64_t>(std::span{raw}.first<sizeof(std::uint64_t)>()) == 0;
+    if (is_erased && end == extent) {
+        end_tally();
+    } else if (!is_erased && end > extent) {
+        tally(end - extent);
+        extent = end;
+    }
     return {};
 }
 
@@ -336,6 +347,7 @@ std::expected<void, HostIoError> ImagePageStore::erase_records(BlockId block) {
     changed_[block.value()] = true;
     hole_from_[block.value()] = not_asked;
     std::ranges::fill(scratch_, std::byte{0});
+    if (!tallied_.empty()) tally(-std::uint64_t{std::exchange(tallied_[block.value()].extent, 0)}); // before it: never more than is there
     if (auto wrote = noted(write_all(fd_, layout_.page_record_at(geometry_.page_of(block, 0)), scratch_)); !wrote) return wrote;
     return sync_if_ordered();
 }
@@ -358,42 +370,13 @@ std::expected<void, HostIoError> ImagePageStore::write_block(BlockId block, cons
     if (record.mode)
         if (auto upgraded = upgrade(); !upgraded) return upgraded;
     changed_[block.value()] = true;
-    return noted(write_all(fd_, layout_.block_record_at(block), raw));
-}
-
-std::expected<ImageGeneration, ImageError> ImagePageStore::generation() const {
-    std::array<std::byte, ImageGeneration::encoded_size> raw{};
-    if (auto read = read_all(fd_, layout_.generation_at, raw); !read)
-        return std::unexpected(
-            ImageError{ImageErrorKind::host, fmt::format("nand.img: cannot read its generation: {}", std::strerror(read.error().error_number))});
-    auto known = ImageGeneration::decode(raw);
-    if (!known) return std::unexpected(ImageError{ImageErrorKind::damaged, fmt::format("nand.img: {}", known.error())});
-    return *known;
-}
-
-std::expected<void, HostIoError> ImagePageStore::set_generation(const ImageGeneration& generation) {
-    std::array<std::byte, ImageGeneration::encoded_size> raw{};
-    generation.encode(raw);
-    return write_all(fd_, layout_.generation_at, raw);
-}
-
-std::expected<void, HostIoError> ImagePageStore::survey_changed(std::span<ImageEvidence> evidence) const {
-    for (std::uint32_t i = 0; i < geometry_.blocks(); ++i) {
-        if (!changed_[i]) continue;
-        const auto now = this->evidence().survey(BlockId{i});
-        if (!now) return std::unexpected(now.error());
-        evidence[i] = *now;
+    if (auto wrote = noted(write_all(fd_, layout_.block_record_at(block), raw)); !wrote || tallied_.empty()) return wrote;
+    const std::uint32_t before = std::exchange(tallied_[block.value()].count, record.erase_count);
+    if (record.erase_count < before) {
+        end_tally();
+    } else if (record.erase_count > before) {
+        tally(std::uint64_t{record.erase_count - before} * (geometry_.pages_per_block() + 1));
     }
-    return {};
-}
-
-std::expected<void, HostIoError> ImagePageStore::upgrade() {
-    if (version_ == ImageHeader::current_version) return {};
-    if (::ftruncate(fd_, static_cast<off_t>(layout_.total_bytes)) != 0) return std::unexpected(HostIoError{errno});
-    std::array<std::byte, ImageHeader::encoded_size> raw{};
-    ImageHeader{uuid_, geometry_.config()}.encode(raw);
-    if (auto wrote = write_all(fd_, 0, raw); !wrote) return wrote;
-    version_ = ImageHeader::current_version;
     return {};
 }
 

@@ -52,6 +52,9 @@ public:
     [[nodiscard]] bool keeps_evidence() const { return version_ > ImageHeader::first_version; }
     [[nodiscard]] std::expected<void, HostIoError> upgrade();
     [[nodiscard]] NandEvidence evidence() const { return {fd_, geometry_}; }
+    /// From now on `cell`, mapped from the other image, holds the tally of this one (base/image_evidence.h), never more than is written. `blocks`:
+    /// what they are now. What is taken back, as by a power cut, ends it: zero.
+    void tally_into(std::uint64_t& cell, std::span<const ImageEvidence> blocks);
     /// Brings the evidence of those blocks up to date whose records were written to since the image was opened.
     [[nodiscard]] std::expected<void, HostIoError> survey_changed(std::span<ImageEvidence> evidence) const;
     /// When it returns, all writes so far survive a power loss of the host.
@@ -82,6 +85,12 @@ private:
         std::uint32_t first;
         std::uint32_t end;
     };
+    struct Tallied {
+        std::uint32_t count;
+        std::uint32_t extent;
+    };
+    void tally(std::uint64_t grows_by);
+    void end_tally();
     static constexpr std::size_t most_discards = 128;
     static constexpr std::size_t records_kept = 4u << 20; ///< 512 blocks of 256 pages
     static constexpr std::uint32_t not_asked = ~0u;
@@ -103,7 +112,10 @@ private:
     Uuid uuid_;
     std::uint32_t version_;
     HostSync sync_;
-    std::vector<bool> changed_; ///< by block: its records were written to
+    std::vector<bool> changed_;    ///< by block: its records were written to
+    std::vector<Tallied> tallied_; ///< by block; empty: there is no tally
+    std::uint64_t* tally_cell_ = nullptr;
+    std::uint64_t tally_ = 0;
     int host_errno_ = 0;
     std::function<int()> write_faults_;
     bool can_punch_ = true;

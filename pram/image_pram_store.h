@@ -54,6 +54,10 @@ public:
     /// One of the two copies of what they were; empty: a checksum in it does not hold.
     [[nodiscard]] std::vector<ImageEvidence> evidence(bool second) const;
     void set_evidence(bool second, std::span<const ImageEvidence> evidence);
+    /// Of nand.img (base/image_evidence.h); zero: none.
+    [[nodiscard]] std::uint64_t& nand_tally() { return *reinterpret_cast<std::uint64_t*>(mapping_ + header_.state_offset() + nand_tally_at); }
+    [[nodiscard]] std::uint64_t nand_tally() const { return const_cast<ImagePramStore*>(this)->nand_tally(); }
+    static constexpr std::uint64_t nand_tally_at = 192; ///< in the last page
     [[nodiscard]] const PramImageHeader& header() const { return header_; }
     /// When it returns, all stores so far survive a power loss of the host.
     [[nodiscard]] std::expected<void, HostIoError> sync();

@@ -250,6 +250,7 @@ std::expected<void, std::string> DeviceDirectory::start(const DeviceConfig& conf
         pram_ = stores.pram;
         evidence_ = std::move(stores.evidence);
         if (auto vouched = vouch(*nand_, *pram_, evidence_, Vouched::or_later, 0); !vouched) return vouched;
+        if (nand_->keeps_evidence()) nand_->tally_into(pram_->nand_tally(), evidence_.blocks);
     }
     FsOptions fs = options.fs;
     if (options.kind == "mount") fs.unreadable = [this](Ino ino, std::uint64_t offset, std::uint64_t bytes) { tell_unreadable(ino, offset, bytes); };

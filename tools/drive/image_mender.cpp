@@ -156,6 +156,7 @@ private:
         for (const BlockId block : damaged) {
             nand_.write(layout.block_record_at(block), mended);
             changed_blocks_.insert(block.value());
+            lost_counts_ = true;
             lost_.push_back({fmt::format("nand.img block {}", block.value()), "its erase count and bad mark"});
         }
     }
@@ -267,6 +268,7 @@ private:
     /// pram.img, whose root tells whether the records are all there; after a kill it does not, as ever.
     void vouch_again(const Geometry& geometry) {
         if (!keeps_evidence_ || pram_state_at_ == 0) return;
+        if (lost_counts_) pram_.change(pram_state_at_ + ImagePramStore::nand_tally_at, Bytes(sizeof(std::uint64_t)));
         const ImageLayout layout{geometry};
         const auto pram = ImagePramStore::open(pram_.path(), PramImageAccess::private_copy);
         auto generation = pram ? (*pram)->generation() : std::unexpected(std::string{});
@@ -314,6 +316,7 @@ private:
 
     DeviceConfig config_;
     bool was_cut_ = false;
+    bool lost_counts_ = false; ///< of erases: what the tally of nand.img was made of
     bool keeps_evidence_ = false;
     std::uint64_t pram_state_at_ = 0;        ///< 0: pram.img does not decode
     std::set<std::uint32_t> changed_blocks_; ///< whose records were mended, or lost

@@ -53,6 +53,16 @@ void judge_blocks(const NandEvidence& nand, const std::vector<ImageEvidence>& vo
                                       now.generation.is_exact ? "closed" : "opened", what_helps)});
 }
 
+/// After a kill: blocks that were written to or erased since the evidence was kept, and are as they were then.
+void judge_tally(std::uint64_t sealed, std::uint32_t pages_per_block, const DeviceEvidence& now, std::vector<ImageDamage>& damage) {
+    const auto made = unsealed_tally(sealed);
+    if (!made || now.generation.is_exact || !damage.empty() || tally_of(now.blocks, pages_per_block) >= *made) return;
+    damage.push_back({"image-partly-older", "nand.img",
+                      fmt::format("erases and programs are missing that were made since the device was last opened: a part of it is of another copy "
+                                  "of the image; {}",
+                                  what_helps)});
+}
+
 } // namespace
 
 std::uint64_t DeviceEvidence::root() const { return root_of(blocks, EvidenceOwner::nand) ^ root_of(parts, EvidenceOwner::pram); }
@@ -83,6 +93,7 @@ DeviceEvidence judge_images(const ImagePageStore& nand, const ImagePramStore& pr
         const bool has_sound_cells = std::ranges::none_of(damage, [](const ImageDamage& one) { return one.where.starts_with("pram.img"); });
         const std::size_t part = has_sound_cells ? find_older_part(parts, now.parts, now.generation.is_exact) : parts.size();
         judge_blocks(nand.evidence(), *vouched, now, damage);
+        judge_tally(pram.nand_tally(), config.ssd.nand.geometry.pages_per_block, now, damage);
         if (part != parts.size())
             damage.push_back({"image-partly-older", fmt::format("pram.img part {} of {}", part + 1, parts.size()),
                               fmt::format("this part is of another copy of the image than when the device was last {}; {}",
@@ -117,6 +128,7 @@ std::expected<void, std::string> vouch(ImagePageStore& nand, ImagePramStore& pra
     if (auto written = nand.set_generation(announced); !written) return refused(written.error());
     pram.set_generation(next);
     if (auto written = nand.set_generation(next); !written) return refused(written.error());
+    if (next.is_exact) pram.nand_tally() = 0;
     return {};
 }
 

@@ -14,7 +14,7 @@ using namespace flashlab::test;
 
 namespace {
 
-constexpr std::array layers_tested{"page_map", "block_map", "log_block", "fast", "dftl", "hftl", "coftl"};
+constexpr std::array layers_tested{"page_map", "block_map", "log_block", "fast", "dftl", "hftl", "coftl", "tpftl", "leaftl"};
 constexpr std::array both_images{"nand.img", "pram.img"};
 
 /// [from, end) of one file takes the bytes of another; `end` 0: to the end of the file.
@@ -149,6 +149,62 @@ void check_never_older(int rounds) {
 
 TEST_CASE("an image that is older, or partly so, is refused untouched by mount and repair, with every scheme", "[tools][damage][older]") {
     check_half_of_the_kinds(0);
+}
+
+/// The drive as a mount that is killed finds it, and what it then erased and wrote itself.
+void check_killed_mount(const char* scheme, const char* metadata) {
+    INFO(scheme << ' ' << metadata);
+    const TemporaryDirectory work;
+    const auto directory = work / "device";
+    const Kind kind{scheme, metadata, true};
+    REQUIRE(make_device_directory(directory, plan_of(kind), "", ExistingDevice::refuse).has_value());
+    (void)fill(directory, false, 1);
+    files::copy_file(directory / "nand.img", work / "older");
+    auto opened = open(directory);
+    FileSystem& fs = opened->device().fs();
+    SimTime now = opened->device().ready_at();
+    const auto file = fs.make_node(call_at(now), root_ino, "overwritten", 0100644, 0);
+    REQUIRE(file.has_value());
+    const auto is_new = [&] { return std::ranges::all_of(opened->device().array().counters().erases, [](std::uint64_t n) { return n == 0; }); };
+    for (int round = 0, behind = 0; behind < 3; ++round) {
+        REQUIRE(round < 3000);
+        REQUIRE(fs.write(call_at(now), file->value.ino, 0, std::vector<std::byte>(100'000, static_cast<std::byte>(round + 1))).has_value());
+        now = *sync_all(fs, now);
+        behind += is_new() ? 0 : 1;
+    }
+    opened->abandon();
+    files::copy_file(directory / "nand.img", work / "newer");
+
+    const Geometry geometry = *Geometry::make(read_device_toml(directory)->ssd.nand.geometry);
+    const ImageLayout layout{geometry};
+    const auto records_of = [&](const char* image, BlockId block) {
+        std::ifstream in{work / image, std::ios::binary};
+        std::string bytes(ImageLayout::block_record_bytes, '\0'), pages(geometry.pages_per_block() * ImageLayout::page_record_bytes, '\0');
+        in.seekg(static_cast<std::streamoff>(layout.block_record_at(block))).read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+        in.seekg(static_cast<std::streamoff>(layout.page_record_at(geometry.page_of(block, 0))))
+            .read(pages.data(), static_cast<std::streamsize>(pages.size()));
+        return std::pair{bytes, pages};
+    };
+    std::uint32_t erased = 0, written = 0;
+    for (std::uint32_t b = 0; b < geometry.blocks() && (erased == 0 || written == 0); ++b) {
+        const auto before = records_of("older", BlockId{b}), after = records_of("newer", BlockId{b});
+        if (before == after || ++(before.first == after.first ? written : erased) != 1) continue;
+        INFO("block " << b << (before.first == after.first ? ", written to" : ", erased"));
+        const std::uint64_t record = layout.block_record_at(BlockId{b}), pages = layout.page_record_at(geometry.page_of(BlockId{b}, 0));
+        put_part(work / "older", directory / "nand.img", record, record + ImageLayout::block_record_bytes);
+        put_part(work / "older", directory / "nand.img", pages, pages + before.second.size());
+        check_refused(directory);
+        put_part(work / "newer", directory / "nand.img", 0, 0);
+    }
+    CHECK((erased != 0 && written != 0));
+    close(*open(directory));
+}
+
+TEST_CASE("a block that a killed mount erased or wrote to is told from what it was when that mount began", "[tools][damage][older]") {
+    check_killed_mount("page_map", "pram");
+    check_killed_mount("hftl", "pram");
+    check_killed_mount("fast", "journal");
+    check_killed_mount("coftl", "journal");
 }
 
 TEST_CASE("an older image is refused with every scheme, metadata in PRAM and in a journal, closed and killed", "[.][damage-long]") {
