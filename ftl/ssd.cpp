@@ -191,6 +191,7 @@ DeviceResult<SimTime> Ssd::write(Sector first, std::uint32_t sectors, std::span<
     const HostRequestEvent event = arrived(HostOp::write, first, sectors, host, durability == WriteDurability::fua);
     if (!in_range(first, sectors)) return answer(event, std::unexpected(DeviceError{DeviceErrorKind::out_of_range, first, host.when}));
     ensure(from.empty() || from.size() == std::size_t{sectors} * sector_bytes, "a buffer as long as the request");
+    if (durability == WriteDurability::fua && lies_ != nullptr && lies_->flush_lies()) durability = WriteDurability::volatile_ok;
     ++counters_.host_writes;
     counters_.host_write_bytes += std::uint64_t{sectors} * sector_bytes;
     const SimTime start = accept(host.when, std::uint64_t{sectors} * sector_bytes);
@@ -248,7 +249,9 @@ DeviceResult<SimTime> Ssd::flush(HostIo host) {
     const HostRequestEvent event = arrived(HostOp::flush, Sector{0}, 0, host);
     ++counters_.host_flushes;
     const SimTime start = accept(host.when);
-    const auto done = front_.flush({start, origin_of(event.id, host)});
+    if (lies_ != nullptr && lies_->flush_lies()) return answer(event, start);
+    const Io io{start, origin_of(event.id, host)};
+    const auto done = lies_ != nullptr && lies_->order_lies() ? buffer_->flush_but_the_first(io) : front_.flush(io);
     if (!done) return answer(event, std::unexpected(translate(done.error())));
     return answer(event, array_.note_durable(*done));
 }
@@ -302,6 +305,9 @@ DeviceResult<SsdCutReport> Ssd::cut(SimTime at, CutOutcomes& nand_outcomes, Pram
     // A cut before the latest request arrived would have to take its pages out of the buffer again: then the buffer is lost like any other.
     if (buffer_ && !buffer_->survives_cuts() && config_.dram.is_protected && at >= last_arrival_) {
         if (const auto saved = buffer_->flush({at, {Cause::user, no_event}})) at = std::max(*saved, last_reserved_end());
+    }
+    if (lies_ != nullptr && at >= last_arrival_ && lies_->tears()) {
+        if (const auto torn = buffer_->tear_all({at, {Cause::user, no_event}})) at = std::max(*torn, last_reserved_end());
     }
     const auto nand = array_.cut(at, nand_outcomes);
     if (!nand) return std::unexpected(DeviceError{DeviceErrorKind::host_io, Sector{0}, at, nand.error().host_errno});

@@ -13,6 +13,7 @@
 
 #include "ftl/block_device.h"
 #include "ftl/blocks/wear_leveler.h"
+#include "ftl/broken_promises.h"
 #include "ftl/cache/buffered_ftl.h"
 #include "ftl/cache/dram_partition.h"
 #include "ftl/ftl.h"
@@ -63,6 +64,11 @@ public:
     [[nodiscard]] SimTime last_reserved_end() const;
     /// Power failure at `at`; afterwards only destruction is allowed.
     [[nodiscard]] DeviceResult<SsdCutReport> cut(SimTime at, CutOutcomes& nand_outcomes, PramCutOutcomes& pram_outcomes);
+
+    /// From now on the drive breaks the promises that `lies` says; null: none. The object outlives the drive, or is taken back.
+    void set_lies(BrokenPromises* lies) { lies_ = lies; }
+    /// False: nothing of what was answered is volatile, so there is nothing to lie about.
+    [[nodiscard]] bool can_lie() const { return buffer_ && !buffer_->survives_cuts() && !config_.dram.is_protected; }
 
     [[nodiscard]] const SsdCounters& counters() const { return counters_; }
     [[nodiscard]] const Ftl& ftl() const { return ftl_; }
@@ -116,6 +122,7 @@ private:
     Ftl& front_; ///< the buffer, or the scheme itself
     std::unique_ptr<WearLeveler> wear_;
     HostInterface host_;
+    BrokenPromises* lies_ = nullptr;
     SimTime last_arrival_ = sim_start;
     SsdCounters counters_;
     SimTime trims_done_ = sim_start; ///< no trim answered so far is durable later, where trims are durable when answered

@@ -333,15 +333,19 @@ FtlResult<SimTime> BufferedFtl::do_shut_down(SimTime now) {
 
 /// In the order of writing; consecutive pages of one stream and queue that were written one after the other go down together, any pages where the
 /// scheme fills word lines with them.
-FtlResult<SimTime> BufferedFtl::destage(const Io& io) {
+FtlResult<SimTime> BufferedFtl::destage(const Io& io, std::optional<WriteBuffer::Slot> but) {
     SimTime done = io.when;
     const bool any = below().pages_a_batch() > 1;
     const std::size_t most = std::max<std::size_t>(longest_run, below().pages_a_batch());
-    while (const auto oldest = buffer_.first_written()) {
+    const auto first = [&] {
+        const auto slot = buffer_.first_written();
+        return slot && slot == but ? buffer_.written_next(*slot) : slot;
+    };
+    while (const auto oldest = first()) {
         const Origin by = buffer_.written_by(*oldest);
         SimTime ready = io.when;
         begin_taking();
-        for (auto slot = oldest; slot && leaving_.size() < most && goes_with(*slot, by); slot = buffer_.written_next(*slot)) {
+        for (auto slot = oldest; slot && slot != but && leaving_.size() < most && goes_with(*slot, by); slot = buffer_.written_next(*slot)) {
             if (!any && !pages_.empty() && buffer_.lpn_of(*slot) != after(pages_.back(), 1)) break;
             take(*slot, ready);
         }

@@ -44,6 +44,12 @@ public:
     /// A write past the buffer; what it held of these pages is dropped once the scheme has taken the new version.
     [[nodiscard]] FtlResult<SimTime> write_through(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io);
 
+    // What a drive that lies does (ftl/broken_promises.h); in DRAM only.
+    /// A flush that leaves one page, the first that none before it left, for the next flush.
+    [[nodiscard]] FtlResult<SimTime> flush_but_the_first(const Io& io);
+    /// Programs half of each page, up to the middle of a sector; the rest is what the scheme has. The buffer is of no use afterwards.
+    [[nodiscard]] FtlResult<SimTime> tear_all(const Io& io);
+
     [[nodiscard]] const WriteBufferCounters& buffer_counters() const { return counted_; }
     [[nodiscard]] std::uint32_t buffered_pages() const { return buffer_.size(); }
     [[nodiscard]] std::uint32_t capacity() const { return buffer_.capacity(); }
@@ -90,7 +96,7 @@ private:
     [[nodiscard]] FtlResult<SimTime> write_taken(const Io& io);
     [[nodiscard]] FtlResult<SimTime> write_line(const Io& io);
     void miss_reads(Lpn first, std::uint32_t pages);
-    [[nodiscard]] FtlResult<SimTime> destage(const Io& io);
+    [[nodiscard]] FtlResult<SimTime> destage(const Io& io, std::optional<WriteBuffer::Slot> but = std::nullopt);
     void drop(Lpn first, std::uint32_t pages, SimTime gone);
     /// What was taken, or dropped, has left the buffer; its slots are free then.
     void leave_all(SimTime gone);
@@ -114,6 +120,7 @@ private:
     SimTime owed_from_ = sim_start; ///< the last of them was answered then
     SimTime promised_ = sim_start;  ///< all before that flush are durable then
     WriteBufferCounters counted_;
+    std::optional<Lpn> left_behind_; ///< by the last flush that lied about the order
     GhostBuffer* ghost_ = nullptr;
     ReuseCurve* curve_ = nullptr;
     std::uint32_t freed_ = 0;      ///< slots of the last eviction that no newcomer has

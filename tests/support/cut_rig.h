@@ -141,6 +141,11 @@ public:
         open();
         compare_after(at);
     }
+    /// The same, and nothing is compared: of a drive that lies.
+    void cut_unjudged(SimTime at, std::uint64_t seed) {
+        tear(at, seed);
+        open();
+    }
     /// The power fails again while the device recovers.
     void cut_twice(SimTime at, Random& random) {
         tear(at, random.next());

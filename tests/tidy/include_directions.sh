@@ -111,7 +111,7 @@ BEGIN {
     allow_room("workloads", "text traces", "")
     allow_room("imports", "text host", "")
     allow_room("drive", "text host log", "fs crash ftl nand pram")
-    allow_room("faults", "text", "fs/fuse fs nand")
+    allow_room("faults", "text", "fs/fuse fs ftl nand")
     allow_room("live", "text host log drive faults", "fs/fuse crash/apps fs")
     allow_room("explore", "text host", "crash/apps fs")
     allow_room("run", "text host log traces workloads drive", "fs ftl nand pram")

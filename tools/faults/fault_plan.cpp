@@ -50,6 +50,9 @@ std::expected<std::uint64_t, std::string> FaultPlan::add(const FaultRule& rule) 
         return std::unexpected(fmt::format("die={}: this device has the dies 0 to {}", *rule.die, chips.dies() - 1));
     if (rule.block && *rule.block >= chips.blocks())
         return std::unexpected(fmt::format("block={}: this device has the blocks 0 to {}", *rule.block, chips.blocks() - 1));
+    if (rule.is_a_lie() && !around_->can_lie)
+        return std::unexpected(std::string{"this drive has nothing to lie about: what it answers survives a power cut. Make it with a volatile write "
+                                           "buffer: mkfs --set dram.write_buffer_bytes=8M --set dram.protected=0"});
     entries_.push_back({++last_number_, rule});
     return last_number_;
 }
@@ -68,6 +71,10 @@ bool FaultPlan::has_flash_rules() const {
 
 bool FaultPlan::has_image_rules() const {
     return std::ranges::any_of(entries_, [](const Entry& entry) { return entry.rule.is_about_image(); });
+}
+
+bool FaultPlan::has_lies() const {
+    return std::ranges::any_of(entries_, [](const Entry& entry) { return entry.rule.is_a_lie(); });
 }
 
 const std::string& FaultPlan::path_of(Ino ino) {
@@ -137,6 +144,13 @@ bool FaultPlan::flash_strikes(FaultKind kind, BlockId block) {
 bool FaultPlan::program_fails(Ppn page) { return flash_strikes(FaultKind::program_fail, around_->chips.block_of(page)); }
 bool FaultPlan::erase_fails(BlockId block) { return flash_strikes(FaultKind::erase_fail, block); }
 bool FaultPlan::read_fails(Ppn page) { return flash_strikes(FaultKind::bit_rot, around_->chips.block_of(page)); }
+
+bool FaultPlan::lies(FaultKind kind) {
+    bool does = false;
+    for (Entry& entry : entries_)
+        if (entry.rule.kind == kind) does = strikes(entry, Ino{0}, 0) || does;
+    return does;
+}
 
 int FaultPlan::image_write_fails() {
     for (Entry& entry : entries_) {

@@ -17,6 +17,7 @@
 
 #include "fs/fuse/request_faults.h"
 #include "fs/write_back_faults.h"
+#include "ftl/broken_promises.h"
 #include "nand/geometry.h"
 #include "nand/nand_faults.h"
 #include "tools/faults/fault_rule.h"
@@ -26,6 +27,7 @@ namespace flashlab {
 /// What a plan needs of its mount.
 struct FaultSurroundings {
     Geometry chips;                          ///< of the chips themselves
+    bool can_lie = false;                    ///< the drive has answered what a cut may take
     std::function<std::string(Ino)> path_of; ///< from the root, "/a/b"; empty: it has no name
     std::function<void(Ino, std::uint64_t offset, std::uint64_t bytes)> drop_kernel_pages;
 };
@@ -40,7 +42,7 @@ struct FaultStrike {
     int error = 0;
 };
 
-class FaultPlan final : public RequestFaults, public WriteBackFaults, public NandFaults {
+class FaultPlan final : public RequestFaults, public WriteBackFaults, public NandFaults, public BrokenPromises {
 public:
     struct Entry {
         std::uint64_t number;
@@ -53,13 +55,14 @@ public:
     /// Must be called before the first rule is added.
     void set_surroundings(FaultSurroundings surroundings) { around_ = std::move(surroundings); }
 
-    /// Returns the number of the rule, counted from 1. The error: the device has no such die or block.
+    /// Returns the number of the rule, counted from 1. The error: the device has no such die or block, or nothing to lie about.
     [[nodiscard]] std::expected<std::uint64_t, std::string> add(const FaultRule& rule);
     /// nullopt: there is no such rule.
     std::optional<Entry> clear(std::uint64_t number);
     [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
     [[nodiscard]] bool has_flash_rules() const;
     [[nodiscard]] bool has_image_rules() const;
+    [[nodiscard]] bool has_lies() const;
 
     [[nodiscard]] Verdict on_request(FsOp op, Ino ino, SimTime now) override;
     void sync_over() override { failing_sync_ = {Ino{0}, 0}; }
@@ -68,6 +71,9 @@ public:
     [[nodiscard]] bool program_fails(Ppn page) override;
     [[nodiscard]] bool erase_fails(BlockId block) override;
     [[nodiscard]] bool read_fails(Ppn page) override;
+    [[nodiscard]] bool flush_lies() override { return lies(FaultKind::lie_flush); }
+    [[nodiscard]] bool order_lies() override { return lies(FaultKind::lie_order); }
+    [[nodiscard]] bool tears() override { return lies(FaultKind::lie_tear); }
     /// The errno with which the host refuses the next write to the image; 0: it does not.
     [[nodiscard]] int image_write_fails();
 
@@ -76,6 +82,7 @@ private:
     /// Counts a match; true: it fails.
     bool strikes(Entry& entry, Ino ino, int error);
     [[nodiscard]] bool flash_strikes(FaultKind kind, BlockId block);
+    [[nodiscard]] bool lies(FaultKind kind);
     [[nodiscard]] const std::string& path_of(Ino ino);
 
     std::function<void(const FaultStrike&)> tell_;

@@ -15,8 +15,8 @@ namespace flashlab {
 
 namespace {
 
-constexpr std::array<std::string_view, 9> kind_names{"eio",     "enospc",   "stall",    "program_fail", "erase_fail",
-                                                     "bit_rot", "die_dead", "host_eio", "host_enospc"};
+constexpr std::array<std::string_view, 12> kind_names{"eio",      "enospc",   "stall",       "program_fail", "erase_fail", "bit_rot",
+                                                      "die_dead", "host_eio", "host_enospc", "lie_flush",    "lie_order",  "lie_tear"};
 /// Kinds that testers know, in our words.
 struct Alias {
     std::string_view name, kind, op;
@@ -46,7 +46,7 @@ std::expected<void, std::string> set_kind(FaultRule& rule, std::string_view word
     rule.kind = static_cast<FaultKind>(kind - kind_names.begin());
     if (rule.op.empty() && rule.is_about_calls())
         rule.op = rule.kind == FaultKind::stall ? "any" : rule.kind == FaultKind::enospc ? "write" : "fsync";
-    if (rule.kind == FaultKind::die_dead) rule.times = 0;
+    if (rule.kind == FaultKind::die_dead || rule.is_a_lie()) rule.times = 0;
     return {};
 }
 

@@ -29,6 +29,9 @@ enum class FaultKind : std::uint8_t {
     die_dead,     ///< nothing of a die works any more
     host_eio,     ///< the host does not write the image: EIO
     host_enospc,  ///< the same: the host's disk is full
+    lie_flush,    ///< the drive answers a flush, or FUA, and does nothing
+    lie_order,    ///< a flush leaves a page in the drive's buffer until the next
+    lie_tear,     ///< at a power cut the pages in the buffer reach the flash half
 };
 
 struct FaultRule {
@@ -44,9 +47,10 @@ struct FaultRule {
     /// The error is a sentence that names what is allowed.
     [[nodiscard]] static std::expected<FaultRule, std::string> parse(std::span<const std::string> words);
     [[nodiscard]] std::string text() const;
-    /// True: it is about files and calls; false: about the flash or the image.
+    /// True: it is about files and calls; false: about the flash, the image or the drive's promises.
     [[nodiscard]] bool is_about_calls() const { return kind == FaultKind::eio || kind == FaultKind::enospc || kind == FaultKind::stall; }
-    [[nodiscard]] bool is_about_flash() const { return !is_about_calls() && !is_about_image(); }
+    [[nodiscard]] bool is_about_flash() const { return !is_about_calls() && !is_about_image() && !is_a_lie(); }
+    [[nodiscard]] bool is_a_lie() const { return kind >= FaultKind::lie_flush; }
     [[nodiscard]] bool is_about_image() const { return kind == FaultKind::host_eio || kind == FaultKind::host_enospc; }
     /// Whether the n-th match (counted from 1) is one that fails.
     [[nodiscard]] bool strikes(std::uint64_t n) const { return n >= nth && (times == 0 || n - nth < times); }

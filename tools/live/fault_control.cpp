@@ -24,6 +24,7 @@ void FaultControl::attach(DeviceDirectory& opened, std::function<void(const std:
     opened_ = &opened;
     complain_ = std::move(complain);
     plan_.set_surroundings({.chips = opened.device().array().chip_geometry(),
+                            .can_lie = opened.device().ssd().can_lie(),
                             .path_of =
                                 [this](Ino ino) {
                                     const auto paths = opened_->device().fs().paths_of(ino, 1);
@@ -37,6 +38,7 @@ void FaultControl::attach(DeviceDirectory& opened, std::function<void(const std:
 
 void FaultControl::bring_into_force() {
     opened_->device().set_faults(plan_.has_flash_rules() ? &plan_ : nullptr);
+    opened_->device().ssd().set_lies(plan_.has_lies() ? &plan_ : nullptr);
     opened_->set_image_faults(plan_.has_image_rules() ? std::function<int()>{[this] { return plan_.image_write_fails(); }} : nullptr);
 }
 

@@ -15,8 +15,9 @@ struct PlanWorld {
     std::map<std::uint64_t, std::string> paths{{2, "/dir/a.db"}, {3, "/b.txt"}};
     FaultPlan plan{[this](const FaultStrike& strike) { told.push_back(strike); }};
     Geometry chips = *Geometry::make({.channels = 2, .chips_per_channel = 1, .dies_per_chip = 1, .planes_per_die = 1, .blocks_per_plane = 8});
-    PlanWorld() {
+    explicit PlanWorld(bool can_lie = false) {
         plan.set_surroundings({.chips = chips,
+                               .can_lie = can_lie,
                                .path_of =
                                    [this](Ino ino) {
                                        ++paths_asked;
@@ -93,6 +94,28 @@ TEST_CASE("rules about the flash know their die and block, and a die that the de
     CHECK(world.plan.image_write_fails() == 0);
     CHECK(world.plan.image_write_fails() == ENOSPC);
     CHECK(world.plan.image_write_fails() == 0);
+}
+
+TEST_CASE("a lie is told from its n-th match on, of its own kind alone; a drive with nothing to lie about refuses it", "[tools][faults]") {
+    const auto refused = PlanWorld{}.plan.add(*FaultRule::parse(fault_words("lie_flush")));
+    REQUIRE_FALSE(refused.has_value());
+    CHECK_THAT(refused.error(), ContainsSubstring("nothing to lie about") && ContainsSubstring("dram.protected=0"));
+    for (const char* kind : {"lie_flush", "lie_order", "lie_tear"}) {
+        INFO(kind);
+        PlanWorld world{true};
+        const auto ask = [&](const char* of) {
+            const std::string_view what = of;
+            return what == "lie_flush" ? world.plan.flush_lies() : what == "lie_order" ? world.plan.order_lies() : world.plan.tears();
+        };
+        (void)world.add((std::string{kind} + " nth=2").c_str());
+        CHECK(world.plan.has_lies());
+        CHECK_FALSE(world.plan.has_flash_rules());
+        CHECK_FALSE(world.plan.has_image_rules());
+        CHECK_FALSE(ask(kind));
+        for (const char* other : {"lie_flush", "lie_order", "lie_tear"})
+            for (int i = 0; i < 3; ++i) CHECK(ask(other) == (std::string_view{other} == kind));
+        CHECK(world.told.size() == 3);
+    }
 }
 
 TEST_CASE("a rule about the flash fails its own kind of operation and no other; a dead die fails all of its", "[tools][faults]") {

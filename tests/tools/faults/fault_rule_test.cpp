@@ -16,7 +16,7 @@ std::string refusal(const char* text) {
 TEST_CASE("a rule says what it means in words that make the same rule again", "[tools][faults]") {
     for (const char* text : {"eio", "enospc", "eio:op=write:path=*.db:nth=2", "stall ms=20 op=fsync path=/a b", "die_dead die=3", "bit_rot sticky",
                              "program_fail block=7 times=3", "erase_fail nth=9", "host_eio", "host_enospc nth=4 sticky", "eio ino=12 op=writeback",
-                             "read_eio path=x", "fsync_eio sticky"}) {
+                             "read_eio path=x", "fsync_eio sticky", "lie_flush", "lie_order nth=2", "lie_tear times=3"}) {
         INFO(text);
         std::vector<std::string> words = fault_words(text);
         if (std::string_view{text}.ends_with("/a b")) words = {"stall", "ms=20", "op=fsync", "path=/a*b"};
@@ -30,6 +30,7 @@ TEST_CASE("a rule says what it means in words that make the same rule again", "[
     CHECK(FaultRule::parse(fault_words("enospc"))->op == "write");
     CHECK(FaultRule::parse(fault_words("read_eio"))->op == "read");
     CHECK(FaultRule::parse(fault_words("die_dead die=0"))->times == 0);
+    CHECK(FaultRule::parse(fault_words("lie_flush"))->times == 0);
 }
 
 TEST_CASE("quotes around a glob are not part of it", "[tools][faults]") {
@@ -65,6 +66,7 @@ TEST_CASE("words that mean nothing are refused with what is allowed", "[tools][f
     CHECK_THAT(refusal("die_dead"), ContainsSubstring("die=N"));
     CHECK_THAT(refusal("die_dead die=5000000000"), ContainsSubstring("whole number"));
     CHECK_THAT(refusal("host_eio path=x"), ContainsSubstring("allowed beside host_eio"));
+    CHECK_THAT(refusal("lie_flush die=1"), ContainsSubstring("allowed beside lie_flush: nth=N"));
 }
 
 TEST_CASE("a word that is said twice is refused, and so is one that says again what another means", "[tools][faults]") {
