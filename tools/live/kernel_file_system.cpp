@@ -81,7 +81,9 @@ KernelFileSystem::Failure KernelFileSystem::call(std::vector<std::string> words)
 }
 
 KernelFileSystem::Failure KernelFileSystem::attach(const std::string& disk) {
-    if (auto failed = call({"losetup", "--find", "--show", disk})) return failed;
+    // Each write goes to the drive, and waits in the drive's buffer for the flush, not in the kernel's copy of the file.
+    if (call({"losetup", "--find", "--show", "--direct-io=on", disk}))
+        if (auto failed = call({"losetup", "--find", "--show", disk})) return failed;
     std::ifstream{log_} >> loop_;
     return loop_.starts_with("/dev/") ? std::nullopt : Failure{"losetup names no device"};
 }
