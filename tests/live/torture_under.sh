@@ -33,6 +33,24 @@ code=0
 (eval "\"\$FLASHLAB\" ${line#flashlab }") > "$work/out" || code=$?
 [[ $code -eq 1 ]] && grep -q 'holds *false' "$work/out" || die "the replay must fail as the trial did: $code, $(cat "$work/out")"
 nothing_left "a finding"
+say "--- drives that lie, under a program that keeps its word"
+record='dd if=/dev/zero of=r bs=4096 count=1 conv=fsync 2> /dev/null; i=0; while :; do i=$((i+1)); yes "$(printf "%07d" $i)" | head -c 4096 | dd of=r bs=4096 count=1 iflag=fullblock oflag=direct conv=notrunc 2> /dev/null || exit 0; done'
+for fault in lie_flush lie_order lie_tear; do
+    [[ $fault$kind == lie_tearbtrfs ]] && continue # it overwrites nothing in place, and has checksums
+    echo 0 > "$PROMISED"
+    if [[ $fault == lie_tear ]]; then # what a drive may not do to 4 KiB that are overwritten in place
+        torture --cuts 100 --seed 7 --at idle --fault "$fault" --check '[ "$(sort -u r | wc -l)" -le 1 ]' -- sh -c "$record"
+    else
+        torture --cuts 100 --seed 7 --fault "$fault" --check "$check" -- sh -c "echo 0 > '$PROMISED'; $program"
+    fi
+    [[ $code -eq 1 ]] || die "$fault was not caught: $code: $(cat "$work/out" "$work/err")"
+    say "$fault: $(grep -m 1 'cut [0-9]*,' "$work/err")"
+    nothing_left "$fault"
+done
+code=0
+"$FLASHLAB" crash torture --fault lie_flush --explore -- true 2> "$work/err" || code=$?
+[[ $code -eq 2 ]] && grep -q -- '--fault is of a drive' "$work/err" || die "--fault with --explore: $code: $(cat "$work/err")"
+
 say "--- one recorded run, and states of it"
 recorded='i=0; while [ $i -lt 30 ]; do i=$((i+1)); echo $i > n.new && sync n.new && mv n.new n && sync . && echo $i >&$FLASHLAB_ACK_FD; done'
 kept='was=$(tail -n 1 "$FLASHLAB_ACKS"); is=$(cat n 2> /dev/null || echo 0); [ "$is" -ge "${was:-0}" ]'

@@ -30,6 +30,7 @@
 #include "tools/drive/device_copy.h"
 #include "tools/drive/device_directory.h"
 #include "tools/drive/device_presets.h"
+#include "tools/faults/fault_rule.h"
 #include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
 #include "tools/host/standard_streams.h"
@@ -52,6 +53,11 @@ using Failure = std::optional<std::string>;
 constexpr std::chrono::minutes patience_for_flushes{1};
 constexpr std::chrono::milliseconds patience{3000}; // for a program on a mount whose power went
 
+bool is_lie(const std::string& words) {
+    const auto rule = FaultRule::parse(fault_words(words));
+    return rule && rule->is_a_lie();
+}
+
 class Torture {
 public:
     Torture(const CrashTortureOptions& options, const fs::path& work) : o_{options}, drive_{work}, copy_{work / "copy"} {
@@ -68,6 +74,7 @@ public:
         add("--ftl", o_.ftl);
         add("--metadata", o_.metadata);
         add("--size", o_.size);
+        if (std::ranges::any_of(o_.faults, is_lie)) add("--set", "dram.write_buffer_bytes=8M"); // volatile: there is something to lie about
         if (!kernel_) return drive_.make(words);
         words.emplace_back("--raw");
         if (auto failed = drive_.make(words)) return failed;
@@ -79,6 +86,7 @@ public:
     /// The command runs, again when it ends, until the power fails.
     Failure run_and_cut(std::uint64_t cut, std::chrono::milliseconds after, std::uint64_t seed) {
         if (auto failed = mount()) return failed;
+        if (auto failed = set_faults()) return failed;
         const SubprocessCall call = in_mount(o_.command, cut);
         auto command = Subprocess::start(call);
         if (!command) {
@@ -181,6 +189,20 @@ private:
                 if (o["op"].text().starts_with("fsync")) calls += o["calls"].number() - o["errors"].number();
         return calls;
     }
+    /// In force until the cut: recovery and check meet a drive that works.
+    Failure set_faults() {
+        Json rules{Json::Array{}};
+        for (const std::string& rule : o_.faults) {
+            Json words{Json::Array{}};
+            for (const std::string& word : fault_words(rule)) words.push(word);
+            rules.push(std::move(words));
+        }
+        if (o_.faults.empty()) return std::nullopt;
+        const auto answer = drive_.ask(Json::object({{"cmd", "fault"}, {"do", "add"}, {"rules", std::move(rules)}}));
+        if (answer) return std::nullopt;
+        wrong_usage_ = true;
+        return fmt::format("--fault: {}", answer.error());
+    }
     void note_cut(const Json& report) {
         add_outcomes(report, outcomes_);
         operations_torn_ += report["operations_torn"].number();
@@ -280,6 +302,9 @@ Failure try_cuts(const CrashTortureOptions& o, Torture& torture, Trial& trial) {
 int run_crash_torture(const CrashTortureOptions& o) {
     if (!o.explores && !judges_itself(o) && !o.exploring_option.empty())
         return complain(fmt::format("crash torture: {} belongs to --explore", o.exploring_option), exit_usage);
+    if (!o.faults.empty() && (o.explores || judges_itself(o) || !o.replay.empty()))
+        return complain("crash torture: --fault is of a drive whose power is cut, not of --explore, --check auto or --replay: leave it out",
+                        exit_usage);
     if (judges_itself(o) && !o.under.empty()) return complain("crash torture: --check auto does not go with --under: leave one out", exit_usage);
     if (o.replay.empty() && (o.explores || judges_itself(o))) return o.under.empty() ? run_torture_explore(o) : run_torture_recorded(o);
     if (is_kept_state(o.replay)) return replay_kept_state(o);

@@ -27,16 +27,17 @@ struct CrashTortureOptions {
     std::string persistence = "strict"; ///< which file system's promises
     std::string under;                  ///< a file system of the kernel on the raw drive; empty: FlashLab's own
     std::vector<std::string> mkfs_options{};
-    std::vector<std::string> after;   ///< "flush", N: no cut before the N-th sync
-    std::string oracle;               ///< for sh -c: reads what the command prints, prints what is promised
-    std::string setup;                ///< for sh -c, before the command; durable
-    WriteBudget budget{};             ///< of the recorded run
-    std::string app_version;          ///< of the program, for the certificate
-    std::vector<std::string> reports; ///< files; the end of a name says the form
-    std::uint64_t states = 2000;      ///< at most
-    unsigned jobs = 0;                ///< checks at the same time; 0: as many as there are cores
-    double timeout_s = 30;            ///< of one check
-    double within_s = 2;              ///< a cut comes at most this many seconds after the mount
+    std::vector<std::string> faults{}; ///< rules in force while the command runs, docs/faults.md
+    std::vector<std::string> after;    ///< "flush", N: no cut before the N-th sync
+    std::string oracle;                ///< for sh -c: reads what the command prints, prints what is promised
+    std::string setup;                 ///< for sh -c, before the command; durable
+    WriteBudget budget{};              ///< of the recorded run
+    std::string app_version;           ///< of the program, for the certificate
+    std::vector<std::string> reports;  ///< files; the end of a name says the form
+    std::uint64_t states = 2000;       ///< at most
+    unsigned jobs = 0;                 ///< checks at the same time; 0: as many as there are cores
+    double timeout_s = 30;             ///< of one check
+    double within_s = 2;               ///< a cut comes at most this many seconds after the mount
     OutputFormat format = OutputFormat::table;
 };
 

@@ -70,6 +70,10 @@ void add_crash_torture(CLI::App& crash, Action& action) {
         ->delimiter(',')
         ->allow_extra_args(false)
         ->needs(under);
+    torture
+        .add_option("--fault", o.faults,
+                    "A rule of docs/faults.md, in force while the command runs, such as lie_flush: a drive that answers a flush and does nothing")
+        ->allow_extra_args(false);
     torture.add_option("--size", o.size, "Of a new device")->check(is_size())->excludes(device)->capture_default_str();
     torture.add_option("--latency", o.latency, "Of the mounts: off, real, Nx")->capture_default_str();
     torture.add_option("--at", o.at, "What a cut strikes: work (device work in flight), idle, flush, gc, erase, recovery")->capture_default_str();
