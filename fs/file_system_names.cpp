@@ -5,6 +5,7 @@
 
 #include "base/little_endian.h"
 #include "fs/file_flags.h"
+#include "fs/file_stream.h"
 #include "fs/file_system_impl.h"
 #include "fs/fs_counters.h"
 #include "fs/symlink.h"
@@ -73,6 +74,11 @@ FsResult<void> FileSystemImpl::inherit(const FsCall& call, const Inode& parent, 
         if (record.is_directory()) record.mode |= S_ISGID;
     }
     if (record.is_symlink()) return {};
+    if (parent.record.xattrs != 0)
+        if (const auto stream = xattrs_.get(parent.ino, stream_xattr)) {
+            if (const auto set = xattrs_.set(ino, stream_xattr, *stream); !set) return std::unexpected(set.error());
+            ++record.xattrs;
+        }
     if ((parent.record.acl & InodeRecord::has_default_acl) == 0) {
         record.mode &= ~(call.umask & 0777u);
         return {};

@@ -1,5 +1,6 @@
 // Extended attributes and the two that are access control lists.
 #include "fs/file_flags.h"
+#include "fs/file_stream.h"
 #include "fs/file_system_impl.h"
 
 namespace flashlab {
@@ -98,6 +99,7 @@ FsResult<SimTime> FileSystemImpl::set_xattr(const FsCall& call, Ino ino, std::st
     if ((inode.record.flags & (file_flag_immutable | file_flag_append)) != 0) return std::unexpected(FsError{EPERM});
     if (const int wrong = wrong_with(name)) return std::unexpected(FsError{wrong});
     if (value.size() > XattrStore::longest_value) return std::unexpected(FsError{E2BIG});
+    if (name == stream_xattr && !parse_file_stream(value)) return std::unexpected(FsError{EINVAL});
     const bool exists = inode.record.xattrs != 0 && xattrs_.has(ino, name);
     if (exists && (mode == XattrMode::create || mode == XattrMode::create_and_replace)) return std::unexpected(FsError{EEXIST});
     if (!exists && (mode == XattrMode::replace || mode == XattrMode::create_and_replace)) return std::unexpected(FsError{ENODATA});

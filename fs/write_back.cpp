@@ -4,6 +4,7 @@
 
 #include "base/contract.h"
 #include "fs/device_errno.h"
+#include "fs/file_stream.h"
 #include "fs/metadata_transaction.h"
 
 namespace flashlab {
@@ -16,7 +17,7 @@ constexpr std::size_t staging_bytes = 1u << 20;
 WriteBack::WriteBack(MetadataStore& store, BlockDevice& device, PageCache& cache, ExtentMap& extents, SpaceAccounting& space, EventSink& events,
                      UseObserver* use, Duration dirty_age)
     : store_{store}, device_{device}, cache_{cache}, extents_{extents}, space_{space}, events_{events}, use_{use}, dirty_age_{dirty_age},
-      undurable_{store} {}
+      xattrs_{store}, undurable_{store} {}
 
 void WriteBack::mark_dirty(Inode& inode, SimTime now) {
     inode.record_dirty = true;
@@ -74,7 +75,7 @@ FsResult<SimTime> WriteBack::write_run(WriteBackJob& job, std::size_t first, std
         const std::span<const std::byte> from = in_one_piece(first + at, pages);
         const auto sectors = static_cast<std::uint32_t>(from.size() / sector_bytes);
         if (use_ != nullptr) use_->data_written(job.inode->ino, batch_[first + at]->page, space_.sector_of(logical + at), sectors);
-        const auto written = device_.write(space_.sector_of(logical + at), sectors, from, WriteDurability::volatile_ok, now);
+        const auto written = device_.write(space_.sector_of(logical + at), sectors, from, WriteDurability::volatile_ok, {now, job.stream});
         if (written || may_have_taken(written.error(), space_.sector_of(logical + at), sectors)) job.issued = first + at + pages;
         if (!written) return std::unexpected(errno_of(written.error()));
         end = std::max(end, *written);
@@ -93,6 +94,7 @@ FsResult<void> WriteBack::issue(WriteBackJob& job, SimTime now) {
     const int injected = injected_error(inode.ino);
     now = std::max(now, inode.loaded_until);
     job.resume = now;
+    job.stream = inode.record.xattrs == 0 ? no_stream : stream_of_file(xattrs_, inode.ino);
     inode.tail_zeroed = sim_never;
     for (std::size_t at = 0; at < batch_.size();) {
         const FilePage page = batch_[at]->page;

@@ -21,6 +21,7 @@
 #include "fs/undurable_ranges.h"
 #include "fs/use_observer.h"
 #include "fs/write_back_faults.h"
+#include "fs/xattr_store.h"
 
 namespace flashlab {
 
@@ -41,6 +42,7 @@ public:
     std::vector<WriteBackPiece> pieces;
     std::size_t issued = 0;        ///< so many of the pieces may be on the device
     std::uint64_t size_target = 0; ///< the size that the data of this job justify
+    StreamId stream = no_stream;   ///< of the file, for the drive
     bool is_by_age = false;        ///< nobody waits for it; the last such job makes the commits of all of them durable
     SimTime started = sim_start;
     SimTime resume = sim_start;
@@ -126,6 +128,7 @@ private:
     FailedPages failed_pages_ = FailedPages::retry;
     WriteBackFaults* faults_ = nullptr;
     InodeList dirty_;
+    XattrStore xattrs_;
     UndurableRanges undurable_;
     std::vector<WriteBackJob*> jobs_; ///< under way, in order of start
     std::vector<std::unique_ptr<WriteBackJob>> all_jobs_;

@@ -35,6 +35,7 @@ public:
     DeviceResult<SimTime> write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability durability,
                                 HostIo host) override {
         ++writes;
+        if (host.stream != no_stream) last_stream = host.stream;
         if (is_read_only) return std::unexpected(DeviceError{DeviceErrorKind::read_only, first, host.when, 0});
         if (fail_writes || writes_to_fail != 0) {
             writes_to_fail -= writes_to_fail != 0 ? 1 : 0;
@@ -111,6 +112,7 @@ public:
     std::uint64_t sectors_left = UINT64_MAX; ///< to be written, then the device is read-only
     int host_errno = EIO;                    ///< of writes that fail
     unsigned writes_to_fail = 0;             ///< so many more, then they succeed again
+    StreamId last_stream = no_stream;        ///< that a write named
 
 private:
     void keep(std::uint64_t unit) {
