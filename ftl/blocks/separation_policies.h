@@ -13,14 +13,12 @@ namespace flashlab {
 
 struct SeparationPolicyEntry {
     std::string_view name;
-    std::uint32_t streams = 1;                                                                        ///< where `asked` says nothing else
+    std::uint32_t streams = 1;                                                                        ///< where `count` says nothing else
     std::unique_ptr<SeparationPolicy> (*make)(const OptionSet& options, std::uint32_t logical_pages); ///< null where there is but one stream
-    std::string_view victim{};     ///< the ftl.victim of a drive for which nobody names one; empty: as without separation
-    OptionList options{};          ///< its own
-    const Option* asked = nullptr; ///< the one of them that says how many streams
-    [[nodiscard]] std::uint32_t streams_of(const OptionSet& set) const {
-        return asked == nullptr ? streams : static_cast<std::uint32_t>(set.number(*asked));
-    }
+    std::string_view victim{}; ///< the ftl.victim of a drive for which nobody names one; empty: as without separation
+    OptionList options{};      ///< its own
+    std::uint32_t (*count)(const OptionSet& options) = nullptr; ///< streams, where its options say how many
+    [[nodiscard]] std::uint32_t streams_of(const OptionSet& set) const { return count == nullptr ? streams : count(set); }
 };
 /// In the order of the documentation.
 [[nodiscard]] std::span<const SeparationPolicyEntry> separation_policies();

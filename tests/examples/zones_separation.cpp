@@ -32,7 +32,7 @@ const SeparationPolicyEntry& zones_separation() {
                                                      return std::make_unique<ZonesSeparation>(set[count], pages);
                                                  },
                                                  .options = options,
-                                                 .asked = &count};
+                                                 .count = [](const OptionSet& set) { return set[count]; }};
     return entry;
 }
 

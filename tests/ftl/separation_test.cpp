@@ -142,12 +142,20 @@ TEST_CASE("a drive has as many streams of the host as it is asked for, and place
     const SeparationPolicyEntry& entry = *find_named(separation_policies(), "host");
     OptionSet set;
     CHECK(entry.streams_of(set) == entry.streams);
-    set.put(*entry.asked, 100);
+    set.put(*entry.options[0], 100);
     CHECK(entry.streams_of(set) == 100);
     const auto policy = entry.make(set, 0);
     CHECK(policy->stream_of_write(Lpn{1}, {Cause::user, no_event, StreamId{99}}) == StreamId{99});
     CHECK(policy->stream_of_write(Lpn{1}, {Cause::user, no_event, StreamId{100}}) == no_stream);
     CHECK(policy->stream_of_copy(Lpn{1}, StreamId{99}) == StreamId{99});
+    OptionSet mixing = set;
+    mixing.put(*entry.options[1], 0);
+    CHECK(entry.streams_of(mixing) == 101);
+    const auto mixes = entry.make(mixing, 0);
+    CHECK(mixes->stream_of_write(Lpn{1}, {Cause::user, no_event, StreamId{99}}) == StreamId{99});
+    CHECK(mixes->stream_of_write(Lpn{1}, {Cause::user, no_event, StreamId{100}}) == no_stream);
+    for (const std::uint16_t from : {std::uint16_t{0}, std::uint16_t{99}, std::uint16_t{100}})
+        CHECK(mixes->stream_of_copy(Lpn{1}, StreamId{from}) == StreamId{100});
     SsdConfig config = tiny_config();
     config.ftl.scheme = "page_map";
     config.ftl.separation = "host";
