@@ -72,6 +72,8 @@ constexpr std::array all{
     Experiment{"beyond-pram-buffer", beyond, "A write buffer in PRAM beside one in DRAM, over how often the host flushes", run_beyond_pram_buffer,
                true},
     Experiment{"beyond-frontiers", beyond, "hftl with one and two buffer blocks, over the fill level", run_beyond_frontiers, true},
+    Experiment{"beyond-handles", beyond, "Placement handles: write amplification with none, initially and persistently isolated", run_beyond_handles,
+               true},
     Experiment{"beyond-files", beyond, "What hy-fig3 and hy-fig13 leave open of their files: records and small files, varied", run_beyond_files,
                true},
     Experiment{"beyond-overheads", beyond, "What mc-fig11, mc-fig16 and hy-fig12 charge for overheads, charged another way", run_beyond_overheads},

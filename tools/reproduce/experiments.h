@@ -74,6 +74,9 @@ namespace flashlab {
 /// The hybrid paper's future work (HY4): two buffer blocks, so that hot and cold data do not share a block.
 [[nodiscard]] ExperimentRun::Result run_beyond_frontiers(const RunContext& context);
 
+/// Placement handles (NVMe FDP): why they bring one load's write amplification to 1 and another's half of the way.
+[[nodiscard]] ExperimentRun::Result run_beyond_handles(const RunContext& context);
+
 // Drives that can be bought: their loads, and what was measured on them (drive_values.h).
 [[nodiscard]] ExperimentRun::Result run_dev_micron_7450(const RunContext& context);
 [[nodiscard]] ExperimentRun::Result run_dev_solidigm_p5520(const RunContext& context);

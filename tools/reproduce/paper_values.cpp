@@ -83,6 +83,8 @@ constexpr std::string_view ap_follow =
 constexpr std::string_view ap_erases =
     "the results of the adaptive partitioning scheme come near the lowest erase counts under the static partitioning policy (IV E)";
 
+constexpr std::string_view cachelib_fdp = "ours: CacheLib on a drive of 1.88 TB: 1.03 with handles; without, 1.22 half used and 3.22 full";
+constexpr std::string_view lmcache_fdp = "ours: a Samsung PM9D3a, 89 % full, initially isolated, units of 16 GiB: 2.600 to 1.425";
 constexpr std::string_view far_above_bl = "COFTL could greatly improve the access performance, compared to BL (IV-B1)";
 constexpr std::string_view ap_phases =
     "ours: not tried; the optimal ratio changes according to workload characteristics, the scheme adaptively tunes it (AP, I)";
@@ -290,6 +292,16 @@ constexpr std::array specs{
     ClaimSpec{"beyond-pram-buffer", "with the words of Kim et al. *", result, above(1, "times the time without a buffer"), pram_buffer},
     ClaimSpec{"beyond-frontiers", "*", result, above(1, "times the speed of one buffer block by the better policy"),
               "we expect more performance enhancement with hFTL if we separate the hot data from cold data (HY, 5.2)"},
+    ClaimSpec{"beyond-handles", "cache, 50 % used: with handles", result, at_most(1.1, "programs a page"), cachelib_fdp},
+    ClaimSpec{"beyond-handles", "cache, 50 % used: without", result, between(1.05, 1.5, "programs a page"), cachelib_fdp},
+    ClaimSpec{"beyond-handles", "cache, 100 % used: with handles", result, at_most(1.1, "programs a page"), cachelib_fdp},
+    ClaimSpec{"beyond-handles", "cache, 100 % used: without", result, at_least(2, "programs a page"), cachelib_fdp},
+    ClaimSpec{"beyond-handles", "chunks of a unit and more, *", result, at_most(1.1, "programs a page"), lmcache_fdp},
+    ClaimSpec{"beyond-handles", "chunks of a page: *", result, at_least(1.2, "programs a page"), lmcache_fdp},
+    ClaimSpec{"beyond-handles", "copies that mix *", result, at_least(1, "times those of copies apart"), lmcache_fdp},
+    ClaimSpec{"beyond-handles", "some share of what is written at random *", result, at_least(1, "of the shares tried gives both within 15 %"),
+              lmcache_fdp},
+    ClaimSpec{"beyond-handles", "some size of chunk *", result, at_least(1, "of the sizes tried gives both within 15 %"), lmcache_fdp},
     ClaimSpec{"beyond-files", "hy-fig3: *", result, at_least(1, "of the sizes tried give both within 15 %"),
               "ours: the paper does not say how files were written"},
     ClaimSpec{"beyond-files", "hy-fig13: *", result, at_most(0, "of the shares tried give it within 15 %"),
@@ -308,6 +320,11 @@ constexpr std::array causes{
     ClaimCause{"mc-fig11", "*: no gain while the sub-request is below a page",
                "beyond-overheads: at 4 KB no part of the driver's cost in each sub-request meets it beside the number quoted at 8 KB"},
     ClaimCause{"dev-samsung-980pro", "mean speed, GB/s at 1000*", "its source's own 4 and then 1.5 GB/s give 1.61 without any folding"},
+    ClaimCause{"beyond-handles", "some size of chunk *",
+               "beyond-handles over the share at random: what dies at random keeps an amplification of its own, whoever parts it"},
+    ClaimCause{"beyond-handles", "some share of what *",
+               "beyond-handles: at 48 % the residue is the drive's, 1.48; without handles the units' size counts as well"},
+    ClaimCause{"beyond-handles", "copies that mix *", "beyond-handles: what survives a collection is old in each handle, and dies late together"},
     ClaimCause{"hy-fig9", "with it, 5 % reserved is enough", "the full run: a reserve of a small drive is a handful of blocks"},
     ClaimCause{"hy-fig9", "without it, *", "hy-fig9 over the fill level: without deletes all of the drive is valid, and the reserve is all the room"},
     ClaimCause{"hy-fig13", "*as the paper's*", "beyond-files: no share of small files gives it"},
