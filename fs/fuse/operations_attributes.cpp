@@ -8,6 +8,7 @@
 #include <sys/sysmacros.h>
 #include <sys/xattr.h>
 
+#include "fs/file_stream.h"
 #include "fs/fuse/operations.h"
 
 namespace flashlab {
@@ -123,7 +124,8 @@ void reply_sized(fuse_req_t to, const void* bytes, std::size_t have, std::size_t
 /// Attributes that no file has, and every file shows: what is known of it here. They are not listed, so that no copy takes them along.
 constexpr std::string_view own_prefix = "user.flashlab.";
 
-bool is_own(const char* name) { return std::string_view{name}.starts_with(own_prefix); }
+/// Answered here; the file's stream is an attribute like any other.
+bool is_own(const char* name) { return std::string_view{name}.starts_with(own_prefix) && name != stream_xattr; }
 
 FsResult<Timed<std::vector<std::byte>>> own_attribute(Service& service, const FsCall& call, Ino ino, std::string_view name) {
     name.remove_prefix(own_prefix.size());
