@@ -160,8 +160,9 @@ class ModelOutlivesBlock final : public OutlivedPredictions {
 } // namespace
 
 std::vector<SeededBug> seeded_map_bugs() {
-    const auto bug = [](std::string_view name, std::string_view what, auto make, std::string_view devices, std::string_view schemes = "leaftl") {
-        return SeededBug{name, what, make, SeededBug::Needs::nothing, "map", Judge::contents, schemes, devices};
+    const auto bug = [](std::string_view name, std::string_view what, auto make, std::string_view devices, Judge judge = Judge::contents,
+                        std::string_view schemes = "leaftl") {
+        return SeededBug{name, what, make, SeededBug::Needs::nothing, "map", judge, schemes, devices};
     };
     return {bug(
                 "segment_outlives_pages", "a segment stays for pages that a newer one holds", [] { return std::make_unique<OlderSegmentsOnTop>(); },
@@ -171,10 +172,10 @@ std::vector<SeededBug> seeded_map_bugs() {
                 "near-slc near-mlc"),
             bug(
                 "bit_outlives_write", "a page that is written anew is still read where a model knew it",
-                [] { return std::make_unique<BitOutlivesWrite>(); }, "trained-slc trained-mlc", "learnedftl"),
+                [] { return std::make_unique<BitOutlivesWrite>(); }, "trained-slc trained-mlc", Judge::running, "learnedftl"),
             bug(
                 "model_outlives_block", "a page is read where a model knew it, though that block was collected or a cut took it back",
-                [] { return std::make_unique<ModelOutlivesBlock>(); }, "trained-slc trained-mlc", "learnedftl")};
+                [] { return std::make_unique<ModelOutlivesBlock>(); }, "trained-slc trained-mlc", Judge::running, "learnedftl")};
 }
 
 } // namespace flashlab
