@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <vector>
 
 #include <fmt/format.h>
 
