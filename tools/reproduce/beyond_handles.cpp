@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -95,13 +96,15 @@ private:
             const Tenant& tenant = load.tenants[i];
             const std::uint32_t object = std::max(1u, tenant.quarters * unit_pages / 4);
             const std::uint32_t objects = std::max(1u, static_cast<std::uint32_t>(used * tenant.area) / object);
-            areas_.push_back({first, objects, object, 0, StreamId{static_cast<std::uint16_t>(i)}});
+            areas_.push_back({first, objects, object, 0, StreamId{static_cast<std::uint16_t>(i)}, tenant.writes / object});
+            weights_ += areas_.back().weight;
             first += objects * object;
         }
     }
     struct Area {
         std::uint32_t first, objects, object_pages, next;
         StreamId handle;
+        double weight; ///< how often an object of it is written
     };
 
     std::expected<double, std::string> measure() {
@@ -119,15 +122,10 @@ private:
     }
     std::expected<void, std::string> run(std::uint64_t pages) {
         for (const std::uint64_t until = pages_ + pages; pages_ < until;) {
-            // By bytes, not by objects: who is furthest behind its share writes.
+            // Drawn so that bytes, not objects, come in the shares of the load.
             std::size_t chosen = 0;
-            double draw = static_cast<double>(random_.below(1u << 20)) / (1u << 20), weights = 0;
-            for (std::size_t i = 0; i < areas_.size(); ++i) weights += load_.tenants[i].writes / areas_[i].object_pages;
-            for (draw *= weights; chosen + 1 < areas_.size(); ++chosen) {
-                const double weight = load_.tenants[chosen].writes / areas_[chosen].object_pages;
-                if (draw < weight) break;
-                draw -= weight;
-            }
+            double draw = static_cast<double>(random_.below(1u << 20)) / (1u << 20) * weights_;
+            for (; chosen + 1 < areas_.size() && draw >= areas_[chosen].weight; ++chosen) draw -= areas_[chosen].weight;
             Area& area = areas_[chosen];
             const auto object = load_.tenants[chosen].is_ring ? area.next++ % area.objects : static_cast<std::uint32_t>(random_.below(area.objects));
             if (auto written = write(area, object); !written) return written;
@@ -154,83 +152,117 @@ private:
     MemoryDrive& drive_;
     const HandleLoad& load_;
     std::vector<Area> areas_;
+    double weights_ = 0; ///< of all areas
     Random random_{handles_seed};
     SimTime now_ = sim_start;
     std::uint64_t pages_ = 0; ///< that the host has written
 };
 
-} // namespace
+/// The write amplification of each load under each isolation, and what the figure says of it.
+class Handles {
+public:
+    std::expected<Reproduction, std::string> run(const RunContext& context);
 
-std::expected<Reproduction, std::string> run_beyond_handles(const RunContext& context) {
-    const std::uint32_t unit_pages = context.is_quick() ? quick_unit_pages : full_unit_pages;
-    std::vector<HandleLoad> loads{cache(0.5), cache(1)};
-    for (const std::uint32_t quarters : chunk_quarters) loads.push_back(chunks(quarters));
-    const std::size_t of_chunks = 2, of_shares = loads.size(), of_units = of_shares + random_shares.size();
-    for (const double share : random_shares) loads.push_back(log_and_random(share, all_units));
-    for (const std::uint32_t units : other_units) loads.push_back(log_and_random(share_over_units, units));
-    const auto measured = measure_points<double>(context.workers, loads.size() * isolations.size(), [&](std::size_t i) {
-        return HandleRun::waf(loads[i / isolations.size()], isolations[i % isolations.size()],
-                              unit_pages * all_units / loads[i / isolations.size()].units);
-    });
-    if (!measured) return std::unexpected(measured.error());
-    const auto waf = [&](std::size_t load, std::size_t isolation) { return measured->at(load * isolations.size() + isolation); };
-    Reproduction out;
-    for (std::size_t n = 0; n < isolations.size(); ++n)
-        for (const std::size_t l : {0u, 1u})
-            out.points.push_back({fmt::format("cache: {}, WAF", isolations[n].name), loads[l].used * 100, {{"used", loads[l].used}}, waf(l, n)});
-    for (std::size_t n = 0; n < isolations.size(); ++n)
-        for (std::size_t i = 0; i < chunk_quarters.size(); ++i)
-            out.points.push_back({fmt::format("chunks: {}, WAF", isolations[n].name),
-                                  chunk_quarters[i] / 4.0,
-                                  {{"chunk_units", chunk_quarters[i] / 4.0}, {"used", 0.89}},
-                                  waf(of_chunks + i, n)});
-    for (std::size_t n = 0; n < isolations.size(); ++n)
-        for (std::size_t i = 0; i < random_shares.size(); ++i)
-            out.points.push_back({fmt::format("percent written at random: {}, WAF", isolations[n].name),
-                                  random_shares[i] * 100,
-                                  {{"random_share", random_shares[i]}, {"units", all_units}},
-                                  waf(of_shares + i, n)});
-    for (std::size_t n = 0; n < isolations.size(); ++n)
-        for (std::size_t i = 0; i < other_units.size(); ++i)
-            out.points.push_back({fmt::format("units of the drive: {}, WAF", isolations[n].name),
-                                  static_cast<double>(other_units[i]),
-                                  {{"random_share", share_over_units}, {"units", other_units[i]}},
-                                  waf(of_units + i, n)});
-    const auto claim = [&](const char* name, std::string ours, std::vector<Evidence> evidence) {
-        out.claim("beyond-handles", name, std::move(ours), std::move(evidence));
-    };
-    for (const std::size_t l : {0u, 1u}) {
-        const std::string seen = fmt::format("{:.2f} without, {:.2f} initially and {:.2f} persistently isolated", waf(l, 0), waf(l, 1), waf(l, 2));
-        out.claim("beyond-handles", loads[l].name + ": with handles", seen, {{{waf(l, 1), waf(l, 2)}}});
-        out.claim("beyond-handles", loads[l].name + ": without", seen, {{{waf(l, 0)}}});
+private:
+    [[nodiscard]] double waf(std::size_t load, std::size_t isolation) const { return measured_.at(load * isolations.size() + isolation); }
+    /// True: both figures of the PM9D3a within 15 %.
+    [[nodiscard]] bool is_that_drive(std::size_t load) const {
+        return std::abs(waf(load, 0) / 2.600 - 1) <= 0.15 && std::abs(waf(load, 1) / 1.425 - 1) <= 0.15;
     }
+    [[nodiscard]] std::string all_of(std::size_t load) const {
+        return fmt::format("{:.2f}, {:.2f}, {:.2f}", waf(load, 0), waf(load, 1), waf(load, 2));
+    }
+    void claim(std::string name, std::string ours, Evidence evidence) {
+        out_.claim("beyond-handles", std::move(name), std::move(ours), {std::move(evidence)});
+    }
+    /// One curve an isolation, over `count` loads from `first` on. `point(i)`: x and the parameters.
+    template <class Point>
+    void add_curves(const char* name, std::size_t first, std::size_t count, const Point& point) {
+        for (std::size_t n = 0; n < isolations.size(); ++n)
+            for (std::size_t i = 0; i < count; ++i) {
+                auto [x, params] = point(i);
+                out_.points.push_back({fmt::format("{}: {}, WAF", name, isolations[n].name), x, std::move(params), waf(first + i, n)});
+            }
+    }
+    void add_points();
+    void judge_cache();
+    void judge_chunks();
+    void judge_shares();
+
+    static constexpr std::size_t of_chunks = 2, of_shares = of_chunks + chunk_quarters.size(), of_units = of_shares + random_shares.size();
+    std::vector<HandleLoad> loads_;
+    std::vector<double> measured_;
+    Reproduction out_;
+};
+
+void Handles::add_points() {
+    using Point = std::pair<double, Json::Object>;
+    add_curves("cache", 0, of_chunks, [&](std::size_t i) { return Point{loads_[i].used * 100, {{"used", loads_[i].used}}}; });
+    add_curves("chunks", of_chunks, chunk_quarters.size(), [](std::size_t i) {
+        return Point{chunk_quarters[i] / 4.0, {{"chunk_units", chunk_quarters[i] / 4.0}, {"used", 0.89}}};
+    });
+    add_curves("percent written at random", of_shares, random_shares.size(), [](std::size_t i) {
+        return Point{random_shares[i] * 100, {{"random_share", random_shares[i]}, {"units", all_units}}};
+    });
+    add_curves("units of the drive", of_units, other_units.size(), [](std::size_t i) {
+        return Point{static_cast<double>(other_units[i]), {{"random_share", share_over_units}, {"units", other_units[i]}}};
+    });
+}
+
+void Handles::judge_cache() {
+    for (std::size_t l = 0; l < of_chunks; ++l) {
+        const std::string seen = fmt::format("{:.2f} without, {:.2f} initially and {:.2f} persistently isolated", waf(l, 0), waf(l, 1), waf(l, 2));
+        claim(loads_[l].name + ": with handles", seen, {{waf(l, 1), waf(l, 2)}});
+        claim(loads_[l].name + ": without", seen, {{waf(l, 0)}});
+    }
+}
+
+void Handles::judge_chunks() {
     Evidence whole, small, mixing;
-    const auto is_that_drive = [&](std::size_t l) { return std::abs(waf(l, 0) / 2.600 - 1) <= 0.15 && std::abs(waf(l, 1) / 1.425 - 1) <= 0.15; };
-    std::uint32_t both = 0;
+    double both = 0;
     std::string seen;
-    for (std::size_t l = of_chunks; l < of_shares; ++l) {
-        const std::uint32_t quarters = chunk_quarters[l - of_chunks];
-        if (quarters >= 4) whole.over.push_back(waf(l, 2));
-        if (quarters == 0) small.over.push_back(waf(l, 2));
+    for (std::size_t i = 0; i < chunk_quarters.size(); ++i) {
+        const std::size_t l = of_chunks + i;
+        if (chunk_quarters[i] >= 4) whole.over.push_back(waf(l, 2));
+        if (chunk_quarters[i] == 0) small.over.push_back(waf(l, 2));
         mixing.over.push_back(waf(l, 1));
         mixing.under.push_back(waf(l, 2));
         both += is_that_drive(l) ? 1 : 0;
-        seen += fmt::format("{}{:.2f}, {:.2f}, {:.2f} with {} units", seen.empty() ? "" : "; ", waf(l, 0), waf(l, 1), waf(l, 2), quarters / 4.0);
+        seen += fmt::format("{}{} with {} units", i == 0 ? "" : "; ", all_of(l), chunk_quarters[i] / 4.0);
     }
-    claim("chunks of a unit and more, persistently isolated", seen, {whole});
-    claim("chunks of a page: isolation does not help beyond what rates differ", seen, {small});
-    claim("copies that mix the handles cost more, at every size of chunk", seen, {mixing});
-    claim("some size of chunk gives a PM9D3a's 2.600 without and 1.425 initially isolated", seen, {{{static_cast<double>(both)}}});
-    both = 0;
-    seen.clear();
+    claim("chunks of a unit and more, persistently isolated", seen, whole);
+    claim("chunks of a page: isolation does not help beyond what rates differ", seen, small);
+    claim("copies that mix the handles cost more, at every size of chunk", seen, mixing);
+    claim("some size of chunk gives a PM9D3a's 2.600 without and 1.425 initially isolated", seen, {{both}});
+}
+
+void Handles::judge_shares() {
+    double both = 0;
+    std::string seen;
     for (std::size_t i = 0; i < random_shares.size(); ++i) {
-        const std::size_t l = of_shares + i;
-        both += is_that_drive(l) ? 1 : 0;
-        seen += fmt::format("{}{:.2f}, {:.2f}, {:.2f} at {:.0f} %", i == 0 ? "" : "; ", waf(l, 0), waf(l, 1), waf(l, 2), random_shares[i] * 100);
+        both += is_that_drive(of_shares + i) ? 1 : 0;
+        seen += fmt::format("{}{} at {:.0f} %", i == 0 ? "" : "; ", all_of(of_shares + i), random_shares[i] * 100);
     }
-    claim("some share of what is written at random gives a PM9D3a's 2.600 without and 1.425 initially isolated", seen,
-          {{{static_cast<double>(both)}}});
-    out.free_parameters = {
+    claim("some share of what is written at random gives a PM9D3a's 2.600 without and 1.425 initially isolated", seen, {{both}});
+}
+
+std::expected<Reproduction, std::string> Handles::run(const RunContext& context) {
+    const std::uint32_t unit_pages = context.is_quick() ? quick_unit_pages : full_unit_pages;
+    loads_ = {cache(0.5), cache(1)};
+    for (const std::uint32_t quarters : chunk_quarters) loads_.push_back(chunks(quarters));
+    for (const double share : random_shares) loads_.push_back(log_and_random(share, all_units));
+    for (const std::uint32_t units : other_units) loads_.push_back(log_and_random(share_over_units, units));
+    auto measured = measure_points<double>(context.workers, loads_.size() * isolations.size(), [&](std::size_t i) {
+        const HandleLoad& load = loads_[i / isolations.size()];
+        return HandleRun::waf(load, isolations[i % isolations.size()], unit_pages * all_units / load.units);
+    });
+    if (!measured) return std::unexpected(measured.error());
+    measured_ = std::move(*measured);
+    add_points();
+    judge_cache();
+    judge_chunks();
+    judge_shares();
+    out_.free_parameters = {
         {"unit", "one of 128", "16 GiB of a drive of about 2 TB"},
         {"spare", "12.5 %", "drives that sell 1.88 TB of 2.2"},
         {"cache: bytes of small objects", "half", "the measurement does not say it"},
@@ -240,7 +272,11 @@ std::expected<Reproduction, std::string> run_beyond_handles(const RunContext& co
          "as above",
          {},
          "chunks alone gave no drive with both figures: handles cannot part what dies at random"}};
-    return out;
+    return std::move(out_);
 }
+
+} // namespace
+
+std::expected<Reproduction, std::string> run_beyond_handles(const RunContext& context) { return Handles{}.run(context); }
 
 } // namespace flashlab
