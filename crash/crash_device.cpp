@@ -54,6 +54,8 @@ std::expected<FtlRecovery, std::string> CrashDevice::power_on(SimTime now) {
     if (sabotage_ != nullptr) sabotage_->meet(drive_->pram());
     const auto recovered = ssd().recover(now);
     if (!recovered) return std::unexpected(fmt::format("recovery failed: {}", describe(recovered.error())));
+    constexpr std::chrono::hours on_the_shelf{24 * 30}; // what bit errors make of data takes time; of other drives nothing changes
+    if (const auto older = ssd().grow_older(on_the_shelf); !older) return std::unexpected(describe(older.error()));
     return *recovered;
 }
 

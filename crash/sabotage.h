@@ -34,4 +34,17 @@ public:
     virtual void spoil(PramStore&) {}
 };
 
+/// A liar around the scheme, and nothing else.
+template <class Liar>
+class FtlSabotage final : public Sabotage {
+    std::unique_ptr<Ftl> around(std::unique_ptr<Ftl> ftl) override { return std::make_unique<Liar>(std::move(ftl)); }
+    std::unique_ptr<PageStore> around(PageStore&) override { return nullptr; }
+};
+/// A liar around the page store, and nothing else.
+template <class Liar>
+class StoreSabotage final : public Sabotage {
+    std::unique_ptr<Ftl> around(std::unique_ptr<Ftl> ftl) override { return ftl; }
+    std::unique_ptr<PageStore> around(PageStore& store) override { return std::make_unique<Liar>(store); }
+};
+
 } // namespace flashlab

@@ -16,22 +16,6 @@ namespace flashlab {
 
 namespace {
 
-/// A sabotage that puts a Liar around the scheme.
-template <class Liar>
-class FtlSabotage final : public Sabotage {
-public:
-    std::unique_ptr<Ftl> around(std::unique_ptr<Ftl> ftl) override { return std::make_unique<Liar>(std::move(ftl)); }
-    std::unique_ptr<PageStore> around(PageStore&) override { return nullptr; }
-};
-
-/// A sabotage that puts a Liar around the page store.
-template <class Liar>
-class StoreSabotage final : public Sabotage {
-public:
-    std::unique_ptr<Ftl> around(std::unique_ptr<Ftl> ftl) override { return ftl; }
-    std::unique_ptr<PageStore> around(PageStore& store) override { return std::make_unique<Liar>(store); }
-};
-
 template <class T>
 std::unique_ptr<Sabotage> made() {
     return std::make_unique<T>();
@@ -298,6 +282,7 @@ const std::vector<SeededBug>& seeded_bugs() {
             {"commits_before_data", "PRAM names pages before they are programmed", made<HastyPram>, Needs::pram},
         };
         for (SeededBug& bug : seeded_orderings()) all.push_back(std::move(bug));
+        for (SeededBug& bug : seeded_drive_bugs()) all.push_back(std::move(bug));
         for (SeededBug& bug : seeded_map_bugs()) all.push_back(std::move(bug));
         return all;
     }();

@@ -38,6 +38,8 @@ struct SeededBug {
 [[nodiscard]] std::vector<SeededBug> seeded_orderings();
 /// Of maps that are learned; part of seeded_bugs().
 [[nodiscard]] std::vector<SeededBug> seeded_map_bugs();
+/// Of what drives of today have; part of seeded_bugs().
+[[nodiscard]] std::vector<SeededBug> seeded_drive_bugs();
 
 /// The first violation that was found; none: the bug was not noticed.
 struct Hunt {

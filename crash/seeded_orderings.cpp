@@ -275,17 +275,6 @@ class LeavesPairsUnguarded final : public Sabotage {
     void change(SsdConfig& config) override { config.nand.options.paired_pages = false; }
 };
 
-template <class Liar>
-class FtlSabotage final : public Sabotage {
-    std::unique_ptr<Ftl> around(std::unique_ptr<Ftl> ftl) override { return std::make_unique<Liar>(std::move(ftl)); }
-    std::unique_ptr<PageStore> around(PageStore&) override { return nullptr; }
-};
-template <class Liar>
-class StoreSabotage final : public Sabotage {
-    std::unique_ptr<Ftl> around(std::unique_ptr<Ftl> ftl) override { return ftl; }
-    std::unique_ptr<PageStore> around(PageStore& store) override { return std::make_unique<Liar>(store); }
-};
-
 struct ForgetsFlushes : LyingFtl {
     using LyingFtl::LyingFtl;
     FtlResult<SimTime> do_flush(const Io& io) override { return io.when; }

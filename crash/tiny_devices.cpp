@@ -60,6 +60,11 @@ std::expected<SsdConfig, std::string> shaped(const std::string& shape) {
         c.ftl.moving_ring = true;
         return c;
     }
+    if (shape == "tired") { // data grow a month older with each power-on
+        c.nand.errors = {.cells = CellErrors::tlc_72, .cycles_before = 1000};
+        c.ftl.scrub_days = 20;
+        return c;
+    }
     if (shape == "unit2" || shape == "unit4") {
         c.ftl.mapping_unit_pages = shape == "unit2" ? 2 : 4;
         g.pages_per_block = 8;
@@ -146,8 +151,8 @@ std::expected<SsdConfig, std::string> shaped(const std::string& shape) {
 } // namespace
 
 std::vector<std::string> tiny_shapes() {
-    return {"chip",  "plane",  "wide",  "uneven", "unit2",  "unit4", "buffer",   "kept",  "level",   "hot",  "cause",
-            "pairs", "mirror", "turns", "lines",  "cached", "sub",   "sublines", "ahead", "dynamic", "near", "trained"};
+    return {"chip",   "plane", "wide",  "uneven", "unit2", "unit4",    "buffer", "kept",    "level", "hot",     "cause", "pairs",
+            "mirror", "turns", "lines", "cached", "sub",   "sublines", "ahead",  "dynamic", "near",  "trained", "tired"};
 }
 
 std::vector<std::string> tiny_devices() {

@@ -47,7 +47,7 @@ protected:
     FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, const Io& io) override { return below_.trim(first, pages, io); }
     FtlResult<SimTime> do_flush(const Io& io) override { return below_.flush(io); }
     SimTime do_idle(SimTime now) override { return below_.idle(now); }
-    FtlResult<SimTime> do_relocate(BlockId block, SimTime now) override { return below_.relocate(block, now); }
+    FtlResult<SimTime> do_relocate(BlockId block, SimTime now, Cause cause) override { return below_.relocate(block, now, cause); }
     FtlResult<SimTime> do_shut_down(SimTime now) override { return below_.shut_down(now); }
     bool do_is_mapped(Lpn lpn) const override { return below_.is_mapped(lpn); }
     BlockStatus do_status_of(BlockId block) const override { return below_.status_of(block); }

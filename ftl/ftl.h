@@ -193,12 +193,12 @@ public:
     /// A slice of background work. Returns when it wants to be called next; sim_never: not before the next request. May be called at any time: a
     /// translation layer that does not run has nothing to do. It changes nothing that read() shows, and what fails in it is told by the next request.
     [[nodiscard]] SimTime idle(SimTime now) { return stage_ == Stage::running ? do_idle(now) : sim_never; }
-    /// Wear levelling, read disturb: what is valid in the block moves elsewhere, so that the block becomes free. Returns when the copies are there.
+    /// Cause::wear or scrub: what is valid in the block moves elsewhere, so that the block becomes free. Returns when the copies are there.
     /// Nothing that read() shows changes. Blocks without data of the host, and those that cannot be moved now, are left alone: that is no error.
-    [[nodiscard]] FtlResult<SimTime> relocate(BlockId block, SimTime now) {
+    [[nodiscard]] FtlResult<SimTime> relocate(BlockId block, SimTime now, Cause cause = Cause::wear) {
         check_running();
         check_block(block);
-        return do_relocate(block, now);
+        return do_relocate(block, now, cause);
     }
     /// Everything that was answered is durable at the time returned, and the next recover() finds all of it in place (FtlRecovery::was_clean).
     /// A cut before that time is a cut like any other. A read-only device keeps what was durable; it need not record that it was shut down.
@@ -253,7 +253,7 @@ private:
     [[nodiscard]] virtual FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, const Io& io) = 0;
     [[nodiscard]] virtual FtlResult<SimTime> do_flush(const Io& io) = 0;
     [[nodiscard]] virtual SimTime do_idle(SimTime now) = 0;
-    [[nodiscard]] virtual FtlResult<SimTime> do_relocate(BlockId block, SimTime now) = 0;
+    [[nodiscard]] virtual FtlResult<SimTime> do_relocate(BlockId block, SimTime now, Cause cause) = 0;
     [[nodiscard]] virtual FtlResult<SimTime> do_shut_down(SimTime now) = 0;
     [[nodiscard]] virtual bool do_is_mapped(Lpn lpn) const = 0;
     [[nodiscard]] virtual BlockStatus do_status_of(BlockId block) const = 0;

@@ -154,6 +154,17 @@ std::expected<void, std::string> check_subpages(const SsdConfig& config, const S
     return {};
 }
 
+std::expected<void, std::string> check_errors(const SsdConfig& config) {
+    const bool scrubs = config.ftl.scrub_retries != 0 || config.ftl.scrub_days != 0;
+    if (!scrubs) return {};
+    if (!config.nand.errors.are_on())
+        return std::unexpected(
+            "ftl.scrub_retries and ftl.scrub_days: without bit errors there is nothing to scrub; set nand.cell_errors, or both to 0");
+    if (config.nand.striping != 1)
+        return std::unexpected("ftl.scrub_retries and ftl.scrub_days: blocks are scrubbed one by one; set nand.striping to 1, or both to 0");
+    return {};
+}
+
 /// Without what lies beside the scheme.
 std::expected<FtlPlan, std::string> plan_scheme(const SsdConfig& config, const Geometry& geometry) {
     const auto scheme = find_scheme(config.ftl.scheme);
@@ -161,6 +172,7 @@ std::expected<FtlPlan, std::string> plan_scheme(const SsdConfig& config, const G
     if (config.nand.options.paired_pages && config.nand.striping != 1)
         return std::unexpected("nand.paired_pages = 1: pages are guarded on plain chips only; set nand.striping to 1");
     if (auto able = check_programs(config.nand); !able) return std::unexpected(able.error());
+    if (auto able = check_errors(config); !able) return std::unexpected(able.error());
     if (auto able = check_subpages(config, **scheme); !able) return std::unexpected(able.error());
     if (config.ftl.separation != "none" && !(*scheme)->separates) {
         std::vector<std::string_view> able;

@@ -68,13 +68,20 @@ Ssd::Split Ssd::split(Sector first, std::uint64_t sectors) const {
     return s;
 }
 
+namespace {
+std::unique_ptr<Scrubber> make_scrubber(const SsdConfig& config, Ftl& ftl, NandArray& array) {
+    const ScrubConfig scrub{config.ftl.scrub_retries, config.ftl.scrub_days};
+    return scrub.is_on() && config.nand.errors.are_on() ? std::make_unique<Scrubber>(scrub, ftl, array) : nullptr;
+}
+} // namespace
+
 Ssd::Ssd(const SsdConfig& config, Ftl& ftl, NandArray& array, Pram* pram, PramRange buffer_range, EventSink& events)
     : config_{config}, ftl_{ftl}, array_{array}, pram_{pram}, events_{events},
       buffer_{make_buffer(config.dram, ftl, pram, buffer_range, array.geometry().dies())},
       partition_{config.dram.is_partitioned() ? std::make_unique<DramPartition>(config.dram, ftl.mapping_space(), *buffer_, events) : nullptr},
       front_{buffer_ ? static_cast<Ftl&>(*buffer_) : ftl},
-      wear_{config.ftl.wear_threshold == 0 ? nullptr : std::make_unique<WearLeveler>(ftl, array, config.ftl.wear_threshold)}, host_{config.host_link},
-      scratch_(ftl.logical_page_bytes()) {}
+      wear_{config.ftl.wear_threshold == 0 ? nullptr : std::make_unique<WearLeveler>(ftl, array, config.ftl.wear_threshold)},
+      scrub_{make_scrubber(config, ftl, array)}, host_{config.host_link}, scratch_(ftl.logical_page_bytes()) {}
 
 DeviceError Ssd::translate(const FtlError& error) const {
     const std::uint64_t sectors_per_page = ftl_.logical_page_bytes() / sector_bytes;
@@ -151,6 +158,7 @@ DeviceResult<SimTime> Ssd::read(Sector first, std::uint32_t sectors, std::span<s
     if (s.head) note(front_.read_part(s.head->lpn, s.head->offset, s.head->bytes, part(s.head->at, s.head->bytes), io));
     if (s.whole != 0) note(front_.read(s.first_whole, s.whole, part(s.whole_at, std::uint64_t{s.whole} * ftl_.logical_page_bytes()), io));
     if (s.tail) note(front_.read_part(s.tail->lpn, s.tail->offset, s.tail->bytes, part(s.tail->at, s.tail->bytes), io));
+    if (scrub_) (void)scrub_->step(ready);
     if (error) return answer(event, std::unexpected(translate(*error)));
     return answer(event, host_.send(ready, std::uint64_t{sectors} * sector_bytes));
 }
@@ -219,6 +227,7 @@ DeviceResult<SimTime> Ssd::write(Sector first, std::uint32_t sectors, std::span<
     }
     if (durability == WriteDurability::fua) done = array_.note_durable(done);
     if (wear_ && wear_->is_due(done)) (void)wear_->step(done); // a host that never pauses is levelled all the same
+    if (scrub_) (void)scrub_->step(done);
     return answer(event, done);
 }
 
@@ -286,7 +295,15 @@ std::vector<CheckProblem> Ssd::check() {
 
 SimTime Ssd::tick(SimTime now) {
     const SimTime next = front_.idle(now);
-    return wear_ ? std::min(next, wear_->step(now)) : next;
+    const SimTime levelled = wear_ ? std::min(next, wear_->step(now)) : next;
+    return scrub_ ? std::min(levelled, scrub_->step(now)) : levelled;
+}
+
+DeviceResult<void> Ssd::grow_older(Duration time) {
+    if (auto aged = array_.grow_older(time); !aged)
+        return std::unexpected(DeviceError{DeviceErrorKind::host_io, Sector{0}, sim_start, aged.error().host_errno});
+    if (scrub_) scrub_->look_soon();
+    return {};
 }
 
 void Ssd::settle(SimTime now) {

@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "ftl/block_device.h"
+#include "ftl/blocks/scrubber.h"
 #include "ftl/blocks/wear_leveler.h"
 #include "ftl/broken_promises.h"
 #include "ftl/cache/buffered_ftl.h"
@@ -80,6 +81,10 @@ public:
     /// Null where nobody partitions the DRAM.
     [[nodiscard]] const DramPartition* partition() const { return partition_.get(); }
     [[nodiscard]] const WearLeveler* wear_leveler() const { return wear_.get(); }
+    /// Null where nobody scrubs.
+    [[nodiscard]] const Scrubber* scrubber() const { return scrub_.get(); }
+    /// The data on flash become older by so much, as on a shelf without power (NandArray::grow_older).
+    [[nodiscard]] DeviceResult<void> grow_older(Duration time);
 
 private:
     struct Split;
@@ -121,6 +126,7 @@ private:
     std::unique_ptr<DramPartition> partition_;
     Ftl& front_; ///< the buffer, or the scheme itself
     std::unique_ptr<WearLeveler> wear_;
+    std::unique_ptr<Scrubber> scrub_;
     HostInterface host_;
     BrokenPromises* lies_ = nullptr;
     SimTime last_arrival_ = sim_start;

@@ -23,6 +23,8 @@ struct FtlConfig {
     std::string separation = "none";      ///< which pages share superblocks: blocks/separation_policies.def
     std::uint32_t wear_threshold = 0;     ///< erases by which a block may lag behind the mean before its data move; 0 = no wear levelling
     bool moving_ring = false;             ///< the ring of checkpoints and journal moves to less worn blocks when wear is levelled; coftl's stays
+    std::uint32_t scrub_retries = 0;      ///< of one read, after which its block is written anew; 0 = whatever they are
+    std::uint32_t scrub_days = 0;         ///< after which data are written anew; 0 = never
     std::uint32_t gc_slice_us = 2000;     ///< background copies are issued in slices of at most this much of one plane
     OptionSet options;                    ///< that a scheme, a policy or an arbiter declares
 };

@@ -10,7 +10,8 @@ namespace flashlab {
 
 BlockTable::BlockTable(const Geometry& geometry, const NandConfig& config, const Media& media, PageStore& store)
     : geometry_{geometry}, media_{media}, store_{store}, seed_{config.seed}, bad_per_million_{config.factory_bad_per_million},
-      blocks_(geometry.blocks()), recent_(geometry.planes()), scratch_(geometry.pages_per_block()) {}
+      blocks_(geometry.blocks()), ages_(config.errors.are_on() ? geometry.blocks() : 0), recent_(geometry.planes()),
+      scratch_(geometry.pages_per_block()) {}
 
 std::expected<void, HostIoError> BlockTable::open() {
     constexpr std::uint32_t at_once = 1u << 16;
@@ -23,6 +24,7 @@ std::expected<void, HostIoError> BlockTable::open() {
             block.erase_count = part[i].erase_count;
             block.grown_bad = part[i].grown_bad;
             block.mode = part[i].mode.value_or(media_.own());
+            if (!ages_.empty()) ages_[first + i] = part[i].age;
             block.limit = part[i].grown_bad || is_factory_bad(BlockId{first + i}) ? 0 : media_.of(block.mode).pages;
         }
     }
@@ -33,7 +35,7 @@ bool BlockTable::is_factory_bad(BlockId block) const { return is_bad_from_factor
 
 BlockRecord BlockTable::record_of(BlockId block) const {
     const Block& known = blocks_[block.value()];
-    return {known.erase_count, known.grown_bad, known.mode == media_.own() ? std::nullopt : std::optional{known.mode}};
+    return {known.erase_count, known.grown_bad, known.mode == media_.own() ? std::nullopt : std::optional{known.mode}, age(block)};
 }
 
 std::expected<std::uint32_t, HostIoError> BlockTable::find_write_pointer(BlockId block) {
@@ -95,6 +97,7 @@ void BlockTable::note_erase(BlockId block, CellType mode, SimTime end, bool fail
     Block& known = blocks_[block.value()];
     ++known.erase_count;
     known.mode = mode;
+    if (!ages_.empty()) ages_[block.value()] = {};
     known.limit = media_.of(mode).pages;
     known.write_pointer = failed ? geometry_.pages_per_block() : 0;
     known.all_programmed = !failed;
@@ -106,6 +109,17 @@ void BlockTable::note_erase(BlockId block, CellType mode, SimTime end, bool fail
     for (std::size_t i = 0; i < Recent::size; ++i) {
         if (recent.block[i] == block.value()) recent.end[i] = sim_start;
     }
+}
+
+bool BlockTable::note_sensed(BlockId block) {
+    std::uint32_t& reads = ages_[block.value()].reads;
+    reads = std::min(reads + 1, BlockAge::most);
+    return reads % reads_stored_at_once == 0;
+}
+
+void BlockTable::grow_older(BlockId block, std::int64_t minutes) {
+    BlockAge& age = ages_[block.value()];
+    age.programmed = static_cast<std::uint32_t>(std::max<std::int64_t>(1, std::int64_t{age.programmed_minute()} - minutes));
 }
 
 void BlockTable::mark_grown_bad(BlockId block, SimTime at) {

@@ -66,6 +66,12 @@ public:
         Block& known = blocks_[block.value()];
         known.idle_at = std::max(known.idle_at, end);
     }
+    /// All of it is 0 where the cells have no bit errors; the next three are asked only where they have.
+    [[nodiscard]] BlockAge age(BlockId block) const { return ages_.empty() ? BlockAge{} : ages_[block.value()]; }
+    /// True: the count is to be stored.
+    [[nodiscard]] bool note_sensed(BlockId block);
+    void note_first_program(BlockId block, SimTime end) { ages_[block.value()] = {BlockAge::minute_of(end), 0}; }
+    void grow_older(BlockId block, std::int64_t minutes);
     void note_program(BlockId block, std::uint32_t page, SimTime end, bool failed);
     /// For how many of a plane's last programs the end of each is known.
     static constexpr std::uint32_t recent_programs = 8; ///< a power of two
@@ -82,6 +88,7 @@ private:
     [[nodiscard]] SimTime end_of_program(BlockId block, std::uint32_t page, SimTime from) const;
 
     static constexpr std::uint32_t unknown = ~std::uint32_t{0};
+    static constexpr std::uint32_t reads_stored_at_once = 1024;
     struct Block {
         SimTime programmed_at = sim_start; ///< end of the last program or erase
         SimTime idle_at = sim_start;       ///< end of the last operation of any kind
@@ -110,6 +117,7 @@ private:
     std::uint64_t seed_;
     std::uint32_t bad_per_million_;
     std::vector<Block> blocks_;
+    std::vector<BlockAge> ages_; ///< by block; empty: the cells have no bit errors
     std::vector<Recent> recent_; ///< by plane
     std::vector<PageRecord> scratch_;
 };

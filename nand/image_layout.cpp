@@ -139,7 +139,10 @@ void encode_block_record(const BlockRecord& record, std::span<std::byte, ImageLa
     writer.u32(record.erase_count);
     writer.u8(record.grown_bad ? grown_bad_flag : std::uint8_t{0});
     writer.u8(record.mode ? static_cast<std::uint8_t>(std::to_underlying(*record.mode) + 1) : std::uint8_t{0});
-    writer.zeros(6);
+    for (const std::uint32_t field : {record.age.programmed, record.age.reads}) {
+        writer.u16(static_cast<std::uint16_t>(field & 0xffff));
+        writer.u8(static_cast<std::uint8_t>(field >> 16));
+    }
     writer.u32(block_crc(writer.written()));
     ensure(writer.full(), "block record: fields and size agree");
 }
@@ -152,7 +155,10 @@ bool decode_block_record(std::span<const std::byte, ImageLayout::block_record_by
     const std::uint8_t mode = reader.u8();
     const bool is_known = mode <= std::to_underlying(CellType::qlc) + 1;
     if (is_known && mode != 0) record.mode = static_cast<CellType>(mode - 1);
-    (void)reader.bytes(6);
+    for (std::uint32_t* field : {&record.age.programmed, &record.age.reads}) {
+        *field = reader.u16();
+        *field |= std::uint32_t{reader.u8()} << 16;
+    }
     const std::uint32_t expected = block_crc(reader.consumed());
     return reader.u32() == expected && is_known;
 }

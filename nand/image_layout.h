@@ -28,7 +28,7 @@ struct ImageError {
 
 struct ImageHeader {
     static constexpr std::size_t encoded_size = 4096;
-    static constexpr std::uint32_t current_version = 5;
+    static constexpr std::uint32_t current_version = 6;
     static constexpr std::uint32_t first_version = 2; ///< that can be read: it keeps no evidence
     Uuid uuid{};
     GeometryConfig geometry;

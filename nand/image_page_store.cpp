@@ -366,8 +366,8 @@ std::expected<void, HostIoError> ImagePageStore::read_blocks(BlockId first, std:
 std::expected<void, HostIoError> ImagePageStore::write_block(BlockId block, const BlockRecord& record) {
     std::array<std::byte, ImageLayout::block_record_bytes> raw;
     encode_block_record(record, raw);
-    // Older programs would take the block for one in the cells' own mode.
-    if (record.mode)
+    // Older programs would take the block for one in the cells' own mode, and forget its age.
+    if (record.mode || record.age != BlockAge{})
         if (auto upgraded = upgrade(); !upgraded) return upgraded;
     changed_[block.value()] = true;
     if (auto wrote = noted(write_all(fd_, layout_.block_record_at(block), raw)); !wrote || tallied_.empty()) return wrote;

@@ -15,9 +15,10 @@ NandArray::Impl::Impl(const Geometry& geometry_, const NandConfig& config_, Page
       blocks{geometry_, config_, media, store_}, scheduler{geometry_, config_, media}, pairs{geometry_.config()},
       pages_a_program{config_.pages_a_program()}, page_(store_.keeps_payload() ? geometry_.page_bytes() : 0),
       planes_(std::size_t{geometry_.planes_per_die()} * pages_a_program, PlaneId{0}), addresses_(planes_.size(), PageAddress{BlockId{0}, 0}),
-      copies_plainly_{undo_ == UndoPolicy::none && !store_.keeps_payload() && config_.options.subpages == 1 && backup_blocks_per_die(config_) == 0 &&
-                      scheduler.copies_runs()} {
+      copies_plainly_{undo_ == UndoPolicy::none && !config_.errors.are_on() && !store_.keeps_payload() && config_.options.subpages == 1 &&
+                      backup_blocks_per_die(config_) == 0 && scheduler.copies_runs()} {
     if (undo_ == UndoPolicy::keep) last_erase_.assign(geometry.blocks(), UndoRecord::no_index);
+    if (config.errors.are_on()) bit_errors = std::make_unique<BitErrors>(geometry, config);
     if (backup_blocks_per_die(config) > 0) guard = std::make_unique<PairGuard>(*this);
 }
 
@@ -28,7 +29,51 @@ Scheduler::Reservation NandArray::Impl::reserve_read(PageAddress page, std::uint
     const auto when = scheduler.read(geometry.plane_of(page.block), medium_of(page.block), bytes, blocks.read_ready(page.block, page.page, io.when),
                                      io.origin.cause == Cause::user, part);
     blocks.note_read(page.block, when.end);
+    if (bit_errors) note_sensed(page.block);
     return when;
+}
+
+void NandArray::Impl::note_sensed(BlockId block) {
+    if (!blocks.note_sensed(block)) return;
+    (void)store.write_block(block, blocks.record_of(block)); // the image remembers what it could not write, and takes nothing more
+}
+
+NandArray::Impl::Sensed NandArray::Impl::sense(Ppn page, PageAddress at, std::uint32_t bytes, const Io& io) {
+    Sensed sensed{reserve_read(at, bytes, io, PagePart::data)};
+    if (bit_errors) sense_again(sensed, page, at, bytes, io);
+    return sensed;
+}
+
+void NandArray::Impl::sense_again(Sensed& sensed, Ppn page, PageAddress at, std::uint32_t bytes, const Io& io) {
+    const bool is_written = at.page < blocks.write_pointer(at.block).value_or(0);
+    const auto needed = is_written ? bit_errors->retries(page, at.block, blocks.record_of(at.block), io.when) : std::optional{0u};
+    const std::uint32_t again = needed.value_or(config.errors.read_retries);
+    for (std::uint32_t retry = 0; retry < again; ++retry) {
+        ++counters.reads[static_cast<std::size_t>(io.origin.cause)];
+        if (events.wants(EventLevel::all)) emit_read(sensed.when, io.origin, page);
+        sensed.when = reserve_read(at, bytes, io.at(sensed.when.end + config.errors.ecc_decode), PagePart::data);
+    }
+    sensed.when.end += config.errors.ecc_decode;
+    sensed.is_corrected = needed.has_value();
+    counters.read_retries += again;
+    if (!needed) ++counters.uncorrected_reads;
+    if (again != 0 || !needed) note_tired(page, at.block, needed.value_or(again + 1));
+}
+
+/// Only where writing the data anew would help.
+void NandArray::Impl::note_tired(Ppn page, BlockId block, std::uint32_t retries) {
+    constexpr std::size_t most_tired = 64;
+    if (tired.size() == most_tired || (!tired.empty() && tired.back().block == block)) return;
+    if (bit_errors->retries_when_new(page, blocks.record_of(block)) < retries) tired.push_back({block, retries});
+}
+
+std::expected<void, HostIoError> NandArray::Impl::grow_older(Duration time) {
+    if (!bit_errors) return {};
+    for (const BlockId block : ids<BlockId>(geometry.blocks())) {
+        blocks.grow_older(block, BlockAge::minutes_in(time));
+        if (auto wrote = store.write_block(block, blocks.record_of(block)); !wrote) return wrote;
+    }
+    return {};
 }
 
 std::expected<CellState, HostIoError> NandArray::Impl::state_of(Ppn page, PageAddress at) {
@@ -65,10 +110,11 @@ std::expected<void, NandError> NandArray::Impl::fetch(const PageRead& page, SimT
 NandArray::Impl::Done NandArray::Impl::read(const PageRead& page, const Io& io) {
     check_read_call(page);
     const PageAddress at = address_of(page.page);
-    return finish_read(page, at, reserve_read(at, page.bytes, io, PagePart::data), io);
+    return finish_read(page, at, sense(page.page, at, page.bytes, io), io);
 }
 
-NandArray::Impl::Done NandArray::Impl::finish_read(const PageRead& page, PageAddress at, const Scheduler::Reservation& when, const Io& io) {
+NandArray::Impl::Done NandArray::Impl::finish_read(const PageRead& page, PageAddress at, const Sensed& sensed, const Io& io) {
+    const Scheduler::Reservation& when = sensed.when;
     ++counters.reads[static_cast<std::size_t>(io.origin.cause)];
     if (events.wants(EventLevel::all)) emit_read(when, io.origin, page.page);
     const auto state = state_of(page.page, at);
@@ -77,7 +123,8 @@ NandArray::Impl::Done NandArray::Impl::finish_read(const PageRead& page, PageAdd
     if (*state == CellState::garbage && guard) {
         if (const auto* backup = guard->backup_of(page.page)) return read(PageRead{backup->at, page.offset, page.bytes, page.to}, io.at(when.end));
     }
-    if (faults != nullptr && faults->read_fails(page.page)) return std::unexpected(NandError{NandErrorKind::uncorrectable, page.page, when.end});
+    if (!sensed.is_corrected || (faults != nullptr && faults->read_fails(page.page)))
+        return std::unexpected(NandError{NandErrorKind::uncorrectable, page.page, when.end});
     if (io.transfer != nullptr) io.transfer->out.push_back({when.end, page.bytes});
     if (*state == CellState::unstable) [[unlikely]] {
         if (auto used = use_up(page.page); !used) return std::unexpected(host_error(used.error(), page.page, when.end));
@@ -120,7 +167,7 @@ NandArray::Impl::Done NandArray::Impl::read_subpage(const PageRead& page, std::s
     if (sensed.along != 0) {
         --sensed.along;
         ++counters.reads_along;
-        return finish_read(page, at, sensed.when, io);
+        return finish_read(page, at, sensed, io);
     }
     const std::uint32_t subpages = config.options.subpages, left = subpages - at.page % subpages;
     std::uint32_t bytes = page.bytes;
@@ -130,8 +177,9 @@ NandArray::Impl::Done NandArray::Impl::read_subpage(const PageRead& page, std::s
         if (next <= rest[count - 1].page.value() || next - page.page.value() >= left) break;
         bytes += rest[count].bytes;
     }
-    sensed = {reserve_read(at, bytes, io, PagePart::data), count - 1};
-    return finish_read(page, at, sensed.when, io);
+    sensed = sense(page.page, at, bytes, io);
+    sensed.along = count - 1;
+    return finish_read(page, at, sensed, io);
 }
 
 std::expected<void, NandError> NandArray::Impl::fetch_all(SimTime done) {
@@ -176,6 +224,7 @@ std::expected<void, HostIoError> NandArray::Impl::log_erase(BlockId block, CellT
     UndoRecord record{.kind = UndoRecord::Kind::erase, .page = geometry.page_of(block, 0), .cells = when.cells, .end = when.end, .cause = cause_};
     record.old_erase_count = blocks.erase_count(block);
     record.old_mode = blocks.mode(block);
+    record.old_age = blocks.age(block);
     record.new_mode = mode;
     record.previous_erase = last_erase_[block.value()];
     record.old_records = log_.records_buffer();

@@ -115,6 +115,11 @@ public:
     /// Charges the time that finding backups takes. Call it after open(), before anything is read.
     [[nodiscard]] std::expected<SimTime, NandError> scan_backups(SimTime now);
 
+    /// With bit errors (NandErrors), and without striping: a block of which a read took retries, each at most once for a row of reads; the latest first.
+    [[nodiscard]] std::optional<TiredBlock> take_tired();
+    /// How long the block's data have been there; 0 where cells have no bit errors.
+    [[nodiscard]] double days_since_program(BlockId block, SimTime now) const;
+
     /// When the last reservation of this plane's cells ends: for "least busy" choices.
     [[nodiscard]] SimTime plane_free_at(PlaneId plane) const;
     /// The end of the last reservation anywhere.
@@ -126,6 +131,9 @@ public:
     /// Reads the state of every block (erase count, bad mark) from the store, in one sequential pass over O(blocks) records. Call it once, before
     /// anything else. Write pointers are read later, when they are first needed.
     [[nodiscard]] std::expected<void, NandError> open();
+
+    /// All data become older by so much, as on a shelf without power: no clock passes. Rewrites each block's record where cells have bit errors.
+    [[nodiscard]] std::expected<void, NandError> grow_older(Duration time);
 
     /// Decides which operations fail; null: none. The object must outlive the array, or be taken back with set_faults(nullptr).
     void set_faults(NandFaults* faults);

@@ -66,6 +66,17 @@ std::expected<void, NandError> NandArray::open() {
     if (!opened) return std::unexpected(NandError{NandErrorKind::host_io, Ppn{0}, sim_start, opened.error().error_number});
     return {};
 }
+std::expected<void, NandError> NandArray::grow_older(Duration time) {
+    if (auto aged = impl_->grow_older(time); !aged) return std::unexpected(impl_->host_error(aged.error(), Ppn{0}, sim_start));
+    return {};
+}
+std::optional<TiredBlock> NandArray::take_tired() {
+    if (impl_->tired.empty()) return std::nullopt;
+    const TiredBlock last = impl_->tired.back();
+    impl_->tired.pop_back();
+    return last;
+}
+double NandArray::days_since_program(BlockId block, SimTime now) const { return BitErrors::days_since(impl_->blocks.age(block), now); }
 void NandArray::set_faults(NandFaults* faults) { impl_->faults = faults; }
 
 std::expected<PageRecord, NandError> NandArray::inspect(Ppn page) const { return addressing_.inspect(page); }

@@ -9,6 +9,7 @@
 
 #include <cerrno>
 
+#include "nand/bit_errors.h"
 #include "nand/block_table.h"
 #include "nand/nand_addressing.h"
 #include "nand/pair_backup.h"
@@ -64,6 +65,7 @@ public:
     /// The end of everything that was issued to the block, `now` at least.
     [[nodiscard]] SimTime busy_until(BlockId block, SimTime now) const { return blocks.erase_ready(block, now); }
     void settle(SimTime now);
+    std::expected<void, HostIoError> grow_older(Duration time);
     std::expected<NandCutReport, NandError> cut(SimTime at, CutOutcomes& outcomes);
     std::expected<std::uint64_t, NandError> rewind(SimTime at);
     std::expected<NandCutReport, NandError> tear(SimTime at, CutOutcomes& outcomes, PageStore& target);
@@ -82,7 +84,9 @@ public:
     const std::uint32_t pages_a_program;
     NandCounters counters;
     NandFaults* faults = nullptr;
-    std::unique_ptr<PairGuard> guard; ///< null: cells of one bit, or not asked for
+    std::unique_ptr<BitErrors> bit_errors; ///< null: there are none
+    std::vector<TiredBlock> tired;         ///< whose pages took retries; what is asked next is last
+    std::unique_ptr<PairGuard> guard;      ///< null: cells of one bit, or not asked for
 
 private:
     struct PageAddress {
@@ -93,18 +97,25 @@ private:
 
     /// Reserves the time of a page read and notes it for the block. It does not look at the data.
     [[nodiscard]] Scheduler::Reservation reserve_read(PageAddress page, std::uint32_t bytes, const Io& io, PagePart part);
-    /// What the read of a page gives whose time is reserved.
-    Done finish_read(const PageRead& page, PageAddress at, const Scheduler::Reservation& when, const Io& io);
-    /// A page of the chip that was sensed, and how many of the reads behind it it serves.
+    /// A page of the chip that was sensed, until the ECC corrected it.
     struct Sensed {
         Scheduler::Reservation when;
-        std::size_t along = 0;
+        bool is_corrected = true;
+        std::size_t along = 0; ///< reads behind it that it serves
     };
+    [[nodiscard]] Sensed sense(Ppn page, PageAddress at, std::uint32_t bytes, const Io& io);
+    /// The same again, as often as the page's bit errors want it; `sensed` is the first time.
+    void sense_again(Sensed& sensed, Ppn page, PageAddress at, std::uint32_t bytes, const Io& io);
+    void note_tired(Ppn page, BlockId block, std::uint32_t retries);
+    /// What the read of a page gives that was sensed.
+    Done finish_read(const PageRead& page, PageAddress at, const Sensed& sensed, const Io& io);
     /// `rest`: of the reads, from this one on.
     Done read_subpage(const PageRead& page, std::span<const PageRead> rest, Sensed& sensed, const Io& io);
     /// What an erase makes of a block whose time is reserved.
     Done finish_erase(BlockId block, CellType mode, const Scheduler::Reservation& when, Origin origin);
     [[nodiscard]] std::expected<CellState, HostIoError> state_of(Ppn page, PageAddress at);
+    /// What was read of the block brought it nearer to errors: read disturb.
+    void note_sensed(BlockId block);
     /// Gets the payload. The whole page is verified even where only a part is wanted.
     [[nodiscard]] std::expected<void, NandError> fetch(const PageRead& page, SimTime done);
     /// Uses up the one read that an unstable page had left.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <expected>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/sim_time.h"
@@ -51,6 +52,22 @@ struct NandOptions {
     friend bool operator==(const NandOptions&, const NandOptions&) = default;
 };
 
+/// Of which cells the raw bit errors are (nand/bit_errors.h); none: a read fails only where a cut or a fault has spoiled the page.
+enum class CellErrors : std::uint8_t { none, mlc_2y, tlc_72 };
+inline constexpr std::array<std::string_view, 3> cell_errors_names{"none", "mlc-2y", "tlc-72"};
+
+/// Bit errors, and what corrects them.
+struct NandErrors {
+    CellErrors cells = CellErrors::none;
+    std::uint32_t cycles_before = 0;         ///< program/erase cycles of each block when the drive was made
+    std::uint32_t ecc_bits = 40;             ///< that are corrected in a code word of 1 KiB
+    Duration ecc_decode{10'000};             ///< behind the data of each read, beside other reads
+    std::uint32_t read_retries = 3;          ///< at most
+    std::uint32_t retry_gain_permille = 500; ///< of ecc_bits, that each retry corrects more
+    [[nodiscard]] bool are_on() const { return cells != CellErrors::none; }
+    friend bool operator==(const NandErrors&, const NandErrors&) = default;
+};
+
 /// Cells of a block that hold fewer bits than they could: what a mode below the cells' own changes. A time or count of 0 is the cells' own.
 struct CellMode {
     Duration page_program{0}; ///< 0: the chips do not have this mode
@@ -70,6 +87,7 @@ struct NandConfig {
     std::uint32_t striping = 1;                 ///< MC3: S, channels that the array presents as one with pages S times as wide
     std::uint32_t stripe_bytes = 0;             ///< MC3: bytes of a striped page on one channel before the next channel's; 0 = a page of the chip
     NandOptions options;
+    NandErrors errors;
     std::array<CellMode, 3> modes{}; ///< by CellType: slc, mlc, tlc
     /// How many pages of a block one program takes at most: the subpages of a page of the chip, or of all of a word line, which follow each other.
     [[nodiscard]] std::uint32_t pages_a_program(CellType mode) const {

@@ -68,7 +68,8 @@ CopiedRun NandArray::Impl::copy_at_once(Ppn from, Ppn to, std::uint32_t pages, c
     const SimTime now = io.when;
     const CopiedRun none{0, now, std::nullopt};
     const auto failed = [&](HostIoError error, Ppn page) { return CopiedRun{0, now, host_error(error, page, now)}; };
-    if (undo_policy != UndoPolicy::none || store.keeps_payload() || faults != nullptr || guard || events.wants(EventLevel::all)) return none;
+    if (undo_policy != UndoPolicy::none || store.keeps_payload() || faults != nullptr || guard || bit_errors || events.wants(EventLevel::all))
+        return none;
     const PageAddress source = address_of(from), target = address_of(to);
     pages = std::min({pages, geometry.pages_per_block() - source.page, geometry.pages_per_block() - target.page});
     if (source.block == target.block || !scheduler.copies_runs()) return none;

@@ -108,6 +108,7 @@ std::expected<void, HostIoError> NandArray::Impl::undo(const UndoRecord& record,
     BlockRecord own = blocks.record_of(block);
     own.erase_count = record.old_erase_count;
     own.mode = record.old_mode == media.own() ? std::nullopt : std::optional{record.old_mode};
+    own.age = record.old_age;
     return cells.write_block(block, own);
 }
 

@@ -129,8 +129,11 @@ std::expected<void, HostIoError> NandArray::Impl::put(const PageProgram& page, P
     } else if (auto wrote = store.write_programmed(page.page, page.oob, data_crc); !wrote) {
         return wrote;
     }
+    const bool is_first = bit_errors && blocks.write_pointer(at.block).value_or(1) == 0;
     blocks.note_program(at.block, at.page, when.end, fails || *weak);
-    return {};
+    if (!is_first) return {};
+    blocks.note_first_program(at.block, when.end);
+    return store.write_block(at.block, blocks.record_of(at.block));
 }
 
 /// Is there an erase in the log that, when undone, brings back a program of this page?

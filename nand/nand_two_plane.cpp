@@ -64,9 +64,15 @@ NandArray::Impl::Done NandArray::Impl::read_two_plane(std::span<const PageRead, 
     const SimTime from = std::max(blocks.read_ready(at[0].block, at[0].page, io.when), blocks.read_ready(at[1].block, at[1].page, io.when));
     const std::array bytes{pages[0].bytes, pages[1].bytes};
     const auto when = scheduler.read_two_plane(geometry.plane_of(at[0].block), bytes, from, io.origin.cause == Cause::user);
-    for (const PageAddress& page : at) blocks.note_read(page.block, when.end);
-    Done first = finish_read(pages[0], at[0], when, io);
-    return joined(std::move(first), finish_read(pages[1], at[1], when, io));
+    std::array<Sensed, 2> sensed{Sensed{when}, Sensed{when}};
+    for (std::size_t i = 0; i < sensed.size(); ++i) {
+        blocks.note_read(at[i].block, when.end);
+        if (!bit_errors) continue;
+        note_sensed(at[i].block);
+        sense_again(sensed[i], pages[i].page, at[i], pages[i].bytes, io); // a retry is a read of one plane
+    }
+    Done first = finish_read(pages[0], at[0], sensed[0], io);
+    return joined(std::move(first), finish_read(pages[1], at[1], sensed[1], io));
 }
 
 NandArray::Impl::Done NandArray::Impl::erase_two_plane(std::span<const BlockId, 2> pair, const Io& io) {

@@ -70,6 +70,12 @@ struct CopiedRun {
     std::optional<NandError> failed; ///< the error of the page behind them; none: all were copied
 };
 
+/// A block with a page that took so many retries, or one more than there are, and would take fewer if it were written anew.
+struct TiredBlock {
+    BlockId block{0};
+    std::uint32_t retries = 0;
+};
+
 /// What becomes of an operation that is in flight at a cut. Outcomes are drawn from a seed, or enumerated by the explorer.
 enum class ProgramOutcome : std::uint8_t {
     not_started,  ///< T0
@@ -110,6 +116,8 @@ struct NandCounters {
     std::uint64_t multi_plane_programs = 0; ///< two-plane programs are among them
     std::uint64_t programs_along = 0;       ///< pages that another page of their word line took along: they took no tPROG of their own
     std::uint64_t reads_along = 0;          ///< subpages that the read of another one brought along: they took no tR of their own
+    std::uint64_t read_retries = 0;         ///< of the reads: a page was sensed again, since the ECC had not corrected it
+    std::uint64_t uncorrected_reads = 0;    ///< pages that no retry corrected
     std::uint64_t two_plane_programs = 0;   ///< commands, as the next two; each also counts as two programs, reads or erases
     std::uint64_t two_plane_reads = 0;
     std::uint64_t two_plane_erases = 0;

@@ -6,6 +6,7 @@
 /// Power cut  What write_* and erase returned from survives kill -9 of the process (the image lies in the host's page cache).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <expected>
@@ -14,6 +15,7 @@
 
 #include "base/host_io_error.h"
 #include "base/id.h"
+#include "base/sim_time.h"
 #include "nand/geometry.h"
 #include "nand/page_oob.h"
 
@@ -39,11 +41,27 @@ struct PageRecord {
     friend bool operator==(const PageRecord&, const PageRecord&) = default;
 };
 
+/// How long a block has held its data, and how often it was read since its erase. Kept where the cells have bit errors (nand/bit_errors.h).
+struct BlockAge {
+    static constexpr std::uint32_t most = (1u << 24) - 1; ///< of either field
+    static constexpr std::uint32_t first_minute = 1u
+                                                  << 23; ///< the drive's clock at its start: there may be earlier ones, of drives that lay on a shelf
+    std::uint32_t programmed = 0;                        ///< minute of the first program; 0: unknown, which counts as first_minute
+    std::uint32_t reads = 0;
+    [[nodiscard]] std::uint32_t programmed_minute() const { return programmed == 0 ? first_minute : programmed; }
+    [[nodiscard]] static std::uint32_t minute_of(SimTime at) {
+        return first_minute + static_cast<std::uint32_t>(std::min<std::int64_t>(most - first_minute, minutes_in(at - sim_start)));
+    }
+    [[nodiscard]] static std::int64_t minutes_in(Duration time) { return time.count() / 60'000'000'000; }
+    friend bool operator==(const BlockAge&, const BlockAge&) = default;
+};
+
 /// One block's own record: 16 bytes in the dense area.
 struct BlockRecord {
     std::uint32_t erase_count = 0;
     bool grown_bad = false;
     std::optional<CellType> mode{}; ///< none: the cells' own
+    BlockAge age{};
     friend bool operator==(const BlockRecord&, const BlockRecord&) = default;
 };
 

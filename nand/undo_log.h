@@ -35,6 +35,7 @@ struct UndoRecord {
     std::uint32_t old_erase_count = 0;       ///< erase
     CellType old_mode = CellType::slc;       ///< erase
     CellType new_mode = CellType::slc;       ///< erase
+    BlockAge old_age{};                      ///< erase
     std::vector<PageRecord> old_records{};   ///< erase
     std::vector<std::byte> old_payload{};    ///< program: the payload that an undone erase needs back; empty when none does
 };

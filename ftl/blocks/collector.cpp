@@ -285,11 +285,11 @@ FtlResult<SimTime> Collector::retire_failed(SimTime now) {
     return done;
 }
 
-FtlResult<SimTime> Collector::relocate(BlockId block, SimTime now) {
+FtlResult<SimTime> Collector::relocate(BlockId block, SimTime now, Cause cause) {
     if (ledger_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, now});
     if (ledger_.state(block) == BlockLedger::State::outside || ledger_.is_cache(block)) return now;
     if (!frontiers_.close_holder(block, now)) return now;
-    return collect_now(block, false, now, Cause::wear);
+    return collect_now(block, false, now, cause);
 }
 
 std::vector<BlockId> Collector::victims() const {

@@ -53,7 +53,7 @@ public:
     [[nodiscard]] SimTime idle(SimTime now);
 
     // collector.cpp: how
-    [[nodiscard]] FtlResult<SimTime> relocate(BlockId block, SimTime now);
+    [[nodiscard]] FtlResult<SimTime> relocate(BlockId block, SimTime now, Cause cause);
     /// A program failed in it: what is valid in it moves when retire_failed() is called, then it is marked bad.
     void note_failed(BlockId block) { failed_.push_back(block); }
     [[nodiscard]] bool has_failed() const { return !failed_.empty(); }

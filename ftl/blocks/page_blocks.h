@@ -85,7 +85,9 @@ public:
     void invalidate(UnitId unit, SimTime end) { ledger_.invalidate(unit, end); }
     /// Blocks whose program failed since the last call: what is valid in them moves, then they are marked bad.
     [[nodiscard]] FtlResult<SimTime> retire_failed(SimTime now) { return collector_.retire_failed(now); }
-    [[nodiscard]] FtlResult<SimTime> relocate(BlockId block, SimTime now) { return collector_.relocate(block, now); }
+    [[nodiscard]] FtlResult<SimTime> relocate(BlockId block, SimTime now, Cause cause = Cause::wear) {
+        return collector_.relocate(block, now, cause);
+    }
     [[nodiscard]] SimTime idle(SimTime now) { return collector_.idle(now); }
     /// The array's error as the host hears of it; a failing image makes the device read-only.
     [[nodiscard]] FtlError fail(const NandError& error, Lpn lpn) { return ledger_.fail(error, lpn); }

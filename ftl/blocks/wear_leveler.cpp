@@ -5,7 +5,7 @@
 namespace flashlab {
 
 WearLeveler::WearLeveler(Ftl& ftl, const NandArray& array, std::uint32_t threshold)
-    : ftl_{ftl}, array_{array}, threshold_{threshold}, look_every_{std::max<std::uint64_t>(16, array.geometry().blocks() / 16)},
+    : array_{array}, moves_{ftl, array, Cause::wear}, threshold_{threshold}, look_every_{std::max<std::uint64_t>(16, array.geometry().blocks() / 16)},
       look_at_{erases() + look_every_} {}
 
 std::uint64_t WearLeveler::erases() const {
@@ -24,7 +24,7 @@ void WearLeveler::look() {
     const auto warmer = [](const Cold& a, const Cold& b) { return a.lag != b.lag ? a.lag < b.lag : a.block > b.block; };
     std::ranges::sort(cold_, warmer);
     const std::size_t most = look_every_ / 4;
-    if (cold_.size() > most) cold_.erase(cold_.begin(), cold_.end() - static_cast<std::ptrdiff_t>(most));
+    for (const Cold& cold : std::span{cold_}.last(std::min(cold_.size(), most))) moves_.push(cold.block);
 }
 
 void WearLeveler::look_at_die(BlockId first, std::uint32_t blocks) {
@@ -40,29 +40,15 @@ void WearLeveler::look_at_die(BlockId first, std::uint32_t blocks) {
     const std::uint64_t margin = std::max<std::uint64_t>(threshold_, mean / 8);
     for (std::uint32_t b = first.value(); b < first.value() + blocks; ++b) {
         const std::uint32_t count = array_.erase_count(BlockId{b});
-        if (count + margin < mean && !array_.is_bad(BlockId{b})) cold_.push_back({mean - count, count, BlockId{b}});
+        if (count + margin < mean && !array_.is_bad(BlockId{b})) cold_.push_back({mean - count, BlockId{b}});
     }
 }
 
 SimTime WearLeveler::step(SimTime now) {
-    if (now < busy_until_) return busy_until_;
-    if (cold_.empty()) {
-        if (erases() < look_at_) return sim_never;
-        look();
-    }
-    while (!cold_.empty()) {
-        const Cold cold = cold_.back();
-        cold_.pop_back();
-        if (array_.erase_count(cold.block) != cold.erases) continue; // collected meanwhile
-        const BlockUse use = ftl_.status_of(cold.block).use;
-        if (use != BlockUse::data && use != BlockUse::translation) continue;
-        const auto done = ftl_.relocate(cold.block, now);
-        if (!done) return sim_never;
-        ++relocated_;
-        busy_until_ = std::max(now, *done);
-        return cold_.empty() ? sim_never : busy_until_;
-    }
-    return sim_never;
+    if (moves_.is_under_way(now) || !moves_.empty()) return moves_.step(now);
+    if (erases() < look_at_) return sim_never;
+    look();
+    return moves_.step(now);
 }
 
 } // namespace flashlab

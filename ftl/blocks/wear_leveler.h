@@ -6,7 +6,7 @@
 /// Invariant  W1 behind: by more than the threshold and more than an eighth of the mean, so that the spread that chance makes is let be. (With a
 ///            sixteenth a fifth of all erases were relocations, and the most worn block was further above the mean than without them.)
 ///            W2 relocations are at most a quarter of the erases since the last look, so that levelling cannot chase its own tail.
-///            W3 it neither knows nor changes mappings: Ftl::relocate does, under Cause::wear.
+///            W3 it neither knows nor changes mappings: Relocations do, by Ftl::relocate.
 /// Cost       A pass over the block counts for every sixteenth of the blocks that are erased; a relocation copies a block.
 /// Power cut  Keeps nothing; erase counts are the chip's.
 /// Source     Common practice, e.g. Chang, Hsieh, Kuo, "Endurance enhancement of flash-memory storage systems: an efficient static wear leveling
@@ -14,10 +14,7 @@
 ///            would fall behind for good (measured: two dies ended at 194 and 480 erases a block instead of 245 and 290 without levelling).
 #pragma once
 
-#include <vector>
-
-#include "ftl/ftl.h"
-#include "nand/nand_array.h"
+#include "ftl/blocks/relocations.h"
 
 namespace flashlab {
 
@@ -25,29 +22,26 @@ class WearLeveler {
 public:
     WearLeveler(Ftl& ftl, const NandArray& array, std::uint32_t threshold);
     /// Is there something to look at or to move? Cheap enough for every request.
-    [[nodiscard]] bool is_due(SimTime now) const { return now >= busy_until_ && (!cold_.empty() || erases() >= look_at_); }
+    [[nodiscard]] bool is_due(SimTime now) const { return !moves_.is_under_way(now) && (!moves_.empty() || erases() >= look_at_); }
     /// One relocation at most; the next wake-up time, sim_never when nothing lags.
     SimTime step(SimTime now);
-    [[nodiscard]] std::uint64_t relocated_blocks() const { return relocated_; }
+    [[nodiscard]] std::uint64_t relocated_blocks() const { return moves_.relocated_blocks(); }
 
 private:
     struct Cold {
         std::uint64_t lag = 0; ///< behind its die's mean
-        std::uint32_t erases = 0;
         BlockId block{0};
     };
     [[nodiscard]] std::uint64_t erases() const;
     void look();
     void look_at_die(BlockId first, std::uint32_t blocks);
 
-    Ftl& ftl_;
     const NandArray& array_;
+    Relocations moves_;
     std::uint32_t threshold_;
     std::uint64_t look_every_; ///< erases
     std::uint64_t look_at_;    ///< erases in all
-    std::vector<Cold> cold_;   ///< the coldest last
-    SimTime busy_until_ = sim_start;
-    std::uint64_t relocated_ = 0;
+    std::vector<Cold> cold_;   ///< of the look under way
 };
 
 } // namespace flashlab

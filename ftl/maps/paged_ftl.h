@@ -100,7 +100,7 @@ private:
     }
     FtlResult<SimTime> do_flush(const Io& io) override { return table_.flush(io); }
     SimTime do_idle(SimTime now) override { return table_.idle(now); }
-    FtlResult<SimTime> do_relocate(BlockId block, SimTime now) override { return blocks_.relocate(block, now); }
+    FtlResult<SimTime> do_relocate(BlockId block, SimTime now, Cause cause) override { return blocks_.relocate(block, now, cause); }
     FtlResult<SimTime> do_shut_down(SimTime now) override { return table_.shut_down(now); }
     bool do_is_mapped(Lpn lpn) const override { return table_.current(lpn).has_value(); }
     BlockStatus do_status_of(BlockId block) const override { return blocks_.status_of(block, table_.use_of(block)); }

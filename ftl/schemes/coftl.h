@@ -130,7 +130,7 @@ private:
     FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, const Io& io) override;
     FtlResult<SimTime> do_flush(const Io& io) override;
     SimTime do_idle(SimTime now) override;
-    FtlResult<SimTime> do_relocate(BlockId block, SimTime now) override;
+    FtlResult<SimTime> do_relocate(BlockId block, SimTime now, Cause cause) override;
     FtlResult<SimTime> do_shut_down(SimTime now) override;
     bool do_is_mapped(Lpn lpn) const override;
     BlockStatus do_status_of(BlockId block) const override;

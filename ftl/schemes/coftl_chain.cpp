@@ -231,7 +231,7 @@ FtlResult<SimTime> Coftl::merge(VirtualBlockId vb, TableId table, SimTime now, C
     VirtualBlock& b = block(vb);
     const std::uint32_t valid = mapped_count(vb);
     if (valid == 0) return drop_chain(vb, now, cause);
-    if (cause != Cause::wear && can_switch(vb, table)) return switch_to_last(vb, table, now, cause);
+    if (cause != Cause::wear && cause != Cause::scrub && can_switch(vb, table)) return switch_to_last(vb, table, now, cause);
     const Origin origin{cause, events_.next_id()};
     for (;;) {
         if (info_.free() == 0) return std::unexpected(out_of_sets(now));

@@ -199,16 +199,16 @@ FtlResult<SimTime> Coftl::do_shut_down(SimTime now) {
     return write_version(now, true);
 }
 
-FtlResult<SimTime> Coftl::do_relocate(BlockId block, SimTime now) {
+FtlResult<SimTime> Coftl::do_relocate(BlockId block, SimTime now, Cause cause) {
     if (read_only_) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, now});
     const auto set = sets_.set_of(block);
     if (!set || info_.of(*set).use != CoftlSets::Use::used) return now;
     const VirtualBlockId vb = info_.of(*set).vb;
-    const auto looked_up = table_of(vb, {now, {Cause::wear, no_event}}, TableUse::other);
+    const auto looked_up = table_of(vb, {now, {cause, no_event}}, TableUse::other);
     if (!looked_up) return looked_up;
     if (const auto made = make_free(*looked_up); !made) return made;
     if (info_.of(*set).use != CoftlSets::Use::used || info_.of(*set).vb != vb) return *looked_up;
-    return merge(vb, blocks_[vb.value()].table, *looked_up, Cause::wear);
+    return merge(vb, blocks_[vb.value()].table, *looked_up, cause);
 }
 
 SimTime Coftl::do_idle(SimTime) { return sim_never; }

@@ -204,16 +204,16 @@ SimTime MergeFtl::do_idle(SimTime now) {
     return leaving_.empty() ? sim_never : std::max(now, leaving_.front().ready);
 }
 
-FtlResult<SimTime> MergeFtl::do_relocate(BlockId block, SimTime now) {
+FtlResult<SimTime> MergeFtl::do_relocate(BlockId block, SimTime now, Cause cause) {
     if (read_only_) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, now});
     if (role_[block.value()] != Role::data && role_[block.value()] != Role::log) return now;
     FtlResult<void> moved;
     // Data that nobody rewrites are parked on the most worn block at hand.
     if (config_.wear_threshold != 0) pool_.set_order(TakeOrder::most_worn);
     if (role_[block.value()] == Role::data)
-        moved = merge(LogicalBlock{owner_[block.value()]}, now, Cause::wear, MergeTarget::fresh_block);
+        moved = merge(LogicalBlock{owner_[block.value()]}, now, cause, MergeTarget::fresh_block);
     else
-        moved = reclaim(owner_[block.value()], now, Cause::wear);
+        moved = reclaim(owner_[block.value()], now, cause);
     if (config_.wear_threshold != 0) pool_.set_order(TakeOrder::least_worn);
     if (!moved) return std::unexpected(fail(moved.error()));
     // Not forced: a record that waits for these copies would hold up all that come after it. The block leaves with the next one that is due.

@@ -52,7 +52,7 @@ private:
     FtlResult<SimTime> do_trim(Lpn, std::uint32_t, const Io&) override { return note("trim", 5); }
     FtlResult<SimTime> do_flush(const Io&) override { return note("flush", 6); }
     SimTime do_idle(SimTime) override { return *note("idle", 7); }
-    FtlResult<SimTime> do_relocate(BlockId, SimTime) override { return note("relocate", 8); }
+    FtlResult<SimTime> do_relocate(BlockId, SimTime, Cause) override { return note("relocate", 8); }
     FtlResult<SimTime> do_shut_down(SimTime) override { return note("shut_down", 9); }
     bool do_is_mapped(Lpn) const override { return note("is_mapped", 0).has_value(); }
     BlockStatus do_status_of(BlockId) const override { return {BlockUse::log, 4}; }

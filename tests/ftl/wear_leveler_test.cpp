@@ -42,12 +42,12 @@ struct WornDrive : TestDrive<> {
 };
 
 /// All blocks hold data; notes what is to be relocated, and moves nothing.
-struct Relocations final : ForwardingFtl {
+struct NotedRelocations final : ForwardingFtl {
     using ForwardingFtl::ForwardingFtl;
     std::vector<BlockId> order;
 
 private:
-    FtlResult<SimTime> do_relocate(BlockId block, SimTime now) override {
+    FtlResult<SimTime> do_relocate(BlockId block, SimTime now, Cause) override {
         order.push_back(block);
         return now;
     }
@@ -82,7 +82,7 @@ TEST_CASE("the coldest block is moved first, of equals the first, and none that 
     WornDrive worn;
     for (std::uint32_t b = 0; b < worn.geometry.blocks(); ++b) worn.wear(BlockId{b}, b == 7 || b == 9 ? 2 : b == 30 ? 0 : b == 12 ? 18 : 20);
     worn.recover();
-    Relocations ftl{worn.ftl};
+    NotedRelocations ftl{worn.ftl};
     WearLeveler leveler{ftl, worn.array, 6};
     worn.wear(BlockId{64}, 16); // of the other die: time to look
     for (int i = 0; i < 10; ++i) (void)leveler.step(sim_start);
@@ -94,7 +94,7 @@ TEST_CASE("a block may lag by the threshold, and by an eighth of its die's mean 
         WornDrive worn;
         for (std::uint32_t b = 0; b < worn.geometry.blocks(); ++b) worn.wear(BlockId{b}, b == 7 ? erases - lag : erases);
         worn.recover();
-        Relocations ftl{worn.ftl};
+        NotedRelocations ftl{worn.ftl};
         WearLeveler leveler{ftl, worn.array, threshold};
         worn.wear(BlockId{64}, 64); // of the other die: time to look
         for (int i = 0; i < 10; ++i) (void)leveler.step(sim_start);

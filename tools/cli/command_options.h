@@ -144,7 +144,8 @@ inline void add_trace_input(CLI::App& c, TraceInput& input) {
 template <class Options>
 void add_measure(CLI::App& c, Options& o) {
     c.add_option("--precondition", o.precondition,
-                 "Age the drive first: fill:90,random:2x fills 90 % and overwrites that twice at random; ,written makes every such write (slow)");
+                 "Age the drive first: fill:90,random:2x fills 90 % and overwrites that twice at random; ,written makes every such write (slow); "
+                 ",age:30d lets the data lie");
     c.add_option("--warm-up", o.warm_up, "Requests at the beginning that do not count: a number, or steady: all until the run is steady");
     c.add_flag("--until-steady", o.until_steady, "Stop when the run is steady (steady_state in the report says how it is judged)");
     c.add_flag("--top", o.top, "Show what the drive is doing while it runs, as flashlab top; where standard error is no terminal, nothing");

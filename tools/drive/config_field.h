@@ -26,6 +26,11 @@ inline std::string as_text(Duration v) { return fmt::format("{}", v.count()); }
 inline std::string as_text(const std::string& v) { return v; }
 inline std::string as_text(CellType v) { return std::string{cell_names.at(static_cast<std::size_t>(v))}; }
 
+inline std::string as_text(CellErrors v) { return std::string{cell_errors_names.at(static_cast<std::size_t>(v))}; }
+
+inline void assign(CellErrors& to, std::uint64_t, std::string_view text) {
+    to = static_cast<CellErrors>(std::ranges::find(cell_errors_names, text) - cell_errors_names.begin());
+}
 inline void assign(std::uint32_t& to, std::uint64_t n, std::string_view) { to = static_cast<std::uint32_t>(n); }
 inline void assign(std::uint64_t& to, std::uint64_t n, std::string_view) { to = n; }
 inline void assign(bool& to, std::uint64_t n, std::string_view) { to = n != 0; }

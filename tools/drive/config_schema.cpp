@@ -72,6 +72,10 @@ const std::array common_keys{
          "Erases by which a block may lag behind its die's mean, and an eighth of it, before its data move. Smaller: more even wear. 0: off."),
     SAME(ftl.moving_ring, integer, mkfs, 0, 1,
          "1: blocks of checkpoints and journal change places with less worn ones (with ftl.wear_threshold; 3 blocks). 0: they wear faster."),
+    SAME(ftl.scrub_retries, integer, mount, 0, 101,
+         "Retries of one read after which its block's data are written anew (with nand.cell_errors). Smaller: shorter tails, more writes. 0: off."),
+    SAME(ftl.scrub_days, integer, mount, 0, 36'500,
+         "Age in days at which data are written anew (with nand.cell_errors). Smaller: fewer bit errors, more writes. 0: off."),
     SAME(ftl.gc_slice_us, integer, mount, 1, 10'000'000,
          "Longest background copy issued at a time, in microseconds of one plane. Larger: a host request can wait longer for it."),
 

@@ -42,6 +42,10 @@ Wear wear_of(const Device& device) {
     return wear;
 }
 
+void add_bit_errors(Json& out, const Device& device) {
+    if (device.config().ssd.nand.errors.are_on()) out.add("bit_errors", BitErrorCounters::of(device).since({}));
+}
+
 /// Members of the reports of drives that have a write buffer or level wear.
 void add_background(Json& out, Device& device) {
     if (const BufferedFtl* buffer = device.ssd().buffer()) {
@@ -70,6 +74,7 @@ void add_background(Json& out, Device& device) {
         out.add("dram_map_benefit", last.map_benefit);
     }
     if (const WearLeveler* wear = device.ssd().wear_leveler()) out.add("wear_relocated_blocks", wear->relocated_blocks());
+    add_bit_errors(out, device);
 }
 
 std::uint64_t factory_bad_of(const Device& device) {
@@ -237,8 +242,21 @@ Json smart_report(Device& device, const DeviceHistory& history) {
                       {"spare_blocks", space.spare_blocks},
                       {"free_blocks", space.free_blocks}});
     add_lifetime(out, device, t, wear, grown);
+    add_bit_errors(out, device);
     if (!history.own_counters.is_null()) out.add("counters", history.own_counters);
     return out;
+}
+
+BitErrorCounters BitErrorCounters::of(const Device& device) {
+    const NandCounters& nand = device.array().counters();
+    const Scrubber* scrubber = device.ssd().scrubber();
+    return {nand.read_retries, nand.uncorrected_reads, scrubber == nullptr ? 0 : scrubber->scrubbed_blocks()};
+}
+
+Json BitErrorCounters::since(const BitErrorCounters& before) const {
+    return Json::object({{"read_retries", read_retries - before.read_retries},
+                         {"uncorrected_reads", uncorrected_reads - before.uncorrected_reads},
+                         {"scrubbed_blocks", scrubbed_blocks - before.scrubbed_blocks}});
 }
 
 Json stats_report(Device& device, SimTime now, Duration since_start) {

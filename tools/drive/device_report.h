@@ -14,6 +14,14 @@ namespace flashlab {
 
 /// What a scheme counts that has no place of its own, since `before`: {name: value}. Null: it counts nothing else.
 [[nodiscard]] Json counters_as_json(const CounterValues& now, const CounterValues& before = {});
+/// What bit errors have cost; all zero where cells have none.
+struct BitErrorCounters {
+    std::uint64_t read_retries = 0;
+    std::uint64_t uncorrected_reads = 0; ///< pages
+    std::uint64_t scrubbed_blocks = 0;
+    [[nodiscard]] static BitErrorCounters of(const Device& device);
+    [[nodiscard]] Json since(const BitErrorCounters& before) const;
+};
 [[nodiscard]] Json info_report(Device& device);
 /// The NVMe SMART log 02h and OCP C0h fields that a simulated drive has, keys as nvme-cli prints them, plus waf, wear, spare and bad blocks.
 [[nodiscard]] Json smart_report(Device& device, const DeviceHistory& history);

@@ -38,6 +38,8 @@ constexpr std::array everywhere{
     NumberSource{"nand.erase_suspends nand.program_suspends nand.suspend_ns nand.resume_ns",
                  "ours: suspends are off unless asked for; a suspend or resume takes microseconds on the parts that have it"},
     NumberSource{"nand.paired_pages", "ours: a choice of the fault model, not a figure of the device"},
+    NumberSource{"nand.cell_errors nand.cycles_before nand.ecc_* nand.read_retries nand.retry_gain_permille",
+                 "ours: no bit errors unless asked for; their rates Kim, Choi, Min (FAST 2019), the ECC's strength and time as MQSim-JW's"},
     NumberSource{"nand.factory_bad_per_million", "ours: one block in a thousand; data sheets allow up to 2 % over the whole life"},
     NumberSource{"nand.seed", "ours: any number"},
 };

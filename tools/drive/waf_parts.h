@@ -55,7 +55,7 @@ struct WafParts {
 private:
     [[nodiscard]] double& part_of(Cause cause) {
         if (cause == Cause::user) return user;
-        if (cause == Cause::gc || cause == Cause::wear || cause == Cause::fold) return gc;
+        if (cause == Cause::gc || cause == Cause::wear || cause == Cause::fold || cause == Cause::scrub) return gc;
         return cause == Cause::merge ? merge : map;
     }
 };

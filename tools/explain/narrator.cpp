@@ -38,11 +38,13 @@ std::string name_of_page(std::uint8_t kind, std::optional<Lpn> number) {
 
 std::string_view because(Cause cause) {
     constexpr std::array<std::string_view, cause_count> names{
-        "the host", "collection", "merge", "the map", "wear levelling", "recovery", "backup of paired pages", "folding"};
+        "the host", "collection", "merge", "the map", "wear levelling", "recovery", "backup of paired pages", "folding", "scrubbing"};
     return names.at(static_cast<std::size_t>(cause));
 }
 
-bool is_copy(Cause cause) { return cause == Cause::gc || cause == Cause::merge || cause == Cause::wear || cause == Cause::fold; }
+bool is_copy(Cause cause) {
+    return cause == Cause::gc || cause == Cause::merge || cause == Cause::wear || cause == Cause::fold || cause == Cause::scrub;
+}
 
 /// Hears which page a read of a logical page comes from.
 class ReadWatch final : public EventSink {

@@ -35,7 +35,8 @@ std::optional<MountEntry> if_it_is(MountEntry entry, const std::string& wanted) 
 std::expected<Json, std::string> ask_socket(const std::string& socket, const std::string& directory, const Json& request,
                                             std::optional<std::chrono::milliseconds> patience) {
     const std::string command = request["cmd"].text();
-    const bool makes_work = command == "flush" || command == "idle" || command == "powercut" || command == "set" || command == "fault";
+    const bool makes_work =
+        command == "flush" || command == "idle" || command == "powercut" || command == "set" || command == "age" || command == "fault";
     const auto answer = ask_control_socket(socket, request.dump(), patience.value_or(std::chrono::seconds{makes_work ? 600 : 30}));
     if (!answer) return std::unexpected(answer.error());
     auto json = Json::parse(*answer);

@@ -17,6 +17,7 @@
 #include "tools/live/cut_report.h"
 #include "tools/log/event_level.h"
 #include "tools/log/event_log_schema.h"
+#include "tools/text/span_of_time.h"
 
 namespace flashlab {
 namespace {
@@ -75,6 +76,7 @@ Json MountControl::dispatch(const Json& request) {
     }
     if (command == "set") return set(request);
     if (command == "idle") return run_idle();
+    if (command == "age") return grow_older(request);
     if (command == "fault") return faults_.answer(request);
     if (command == "flush" || command == "remounted") {
         const auto done = command == "flush" ? mount_.sync_all() : mount_.follow_remount();
@@ -194,6 +196,27 @@ Json MountControl::set(const Json& request) {
     if (level == EventLevel::none) opened_.log().flush();
     if (latency) mount_.set_latency(*latency);
     return good();
+}
+
+/// What is in the caches has not lain anywhere: it is written first, so that all that was answered is as old.
+Json MountControl::grow_older(const Json& request) {
+    const auto span = parse_span_of_time(request["span"].text());
+    if (!span) return failure(fmt::format("age {}: write a number of minutes, hours, days or years, as 30d", request["span"].text()));
+    if (opened_.access() == DeviceAccess::look)
+        return failure("age: the mount is read-only, so nothing on the drive may change; unmount it, and mount it again without ro");
+    if (!opened_.device().config().ssd.nand.errors.are_on())
+        return failure("age: the cells have no bit errors, so age changes nothing; mount with --set nand.cell_errors=tlc-72");
+    if (const auto synced = mount_.sync_all(); !synced) return failure(std::strerror(synced.error().error_number));
+    Json report = good();
+    mount_.with_monitor([&](SimTime) {
+        Device& device = opened_.device();
+        if (device.was_cut()) {
+            report = failure("age: the power has failed");
+        } else if (const auto older = device.ssd().grow_older(*span); !older) {
+            report = failure(fmt::format("age: {}", to_text(older.error())));
+        }
+    });
+    return report;
 }
 
 /// Does background work, one wake-up after the other, until nothing is due within a second.

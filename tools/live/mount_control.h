@@ -45,6 +45,7 @@ private:
     [[nodiscard]] Json use();
     [[nodiscard]] Json set(const Json& request);
     [[nodiscard]] Json run_idle();
+    [[nodiscard]] Json grow_older(const Json& request);
 
     std::string directory_;
     DeviceDirectory& opened_;

@@ -137,7 +137,7 @@ GROUP BY n.cause ORDER BY n.cause)"},
             "(map, "
             "recovery, backup)",
             R"(
-SELECT round(sum(b) / h, 4) AS waf, round(sum(b * (cause = 'user')) / h, 4) AS waf_user, round(sum(b * (cause IN ('gc', 'wear', 'fold'))) / h, 4) AS waf_gc,
+SELECT round(sum(b) / h, 4) AS waf, round(sum(b * (cause = 'user')) / h, 4) AS waf_user, round(sum(b * (cause IN ('gc', 'wear', 'fold', 'scrub'))) / h, 4) AS waf_gc,
   round(sum(b * (cause = 'merge')) / h, 4) AS waf_merge, round(sum(b * (cause IN ('map', 'recovery', 'backup'))) / h, 4) AS waf_map
 FROM (SELECT cause, programmed_bytes * 1.0 AS b, (SELECT nullif(sum(host_write_bytes), 0) FROM v_run_totals) AS h FROM v_waf_by_cause))"},
     LogView{"v_waf_over_time", "write amplification between two samples", R"(

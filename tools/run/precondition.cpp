@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "ftl/make_ftl.h"
 #include "tools/run/aged_history.h"
+#include "tools/text/span_of_time.h"
 #include "tools/traces/trace_fields.h"
 
 namespace flashlab {
@@ -115,13 +116,16 @@ std::expected<SimTime, std::string> precondition(const RunSpace& space, const Pr
     if (pages == 0) return now;
     Writer writer{space, pages, now, progress};
     const auto overwrites = static_cast<std::uint64_t>(what.random_fills * static_cast<double>(pages));
+    if (what.shelf != Duration{0} && !space.device->config().ssd.nand.errors.are_on())
+        return std::unexpected("precondition: age changes nothing, since the cells have no bit errors: set nand.cell_errors, or leave it out");
     if (auto done = age(writer, *space.device, pages, overwrites, seed, what.ageing); !done) return std::unexpected(done.error());
+    if (auto older = space.device->ssd().grow_older(what.shelf); !older) return std::unexpected("precondition: " + to_text(older.error()));
     return writer.now();
 }
 
 namespace {
 
-enum class NamedPart : std::uint8_t { fill, random, written };
+enum class NamedPart : std::uint8_t { fill, random, written, age };
 
 /// One part of the text between commas into `what`; nothing when it is none.
 std::optional<NamedPart> parse_part(std::string_view part, Precondition& what) {
@@ -132,6 +136,12 @@ std::optional<NamedPart> parse_part(std::string_view part, Precondition& what) {
     if (part == "random") {
         what.random_fills = 1;
         return NamedPart::random;
+    }
+    if (part.starts_with("age:")) {
+        const auto span = parse_span_of_time(part.substr(4));
+        if (!span) return std::nullopt;
+        what.shelf = *span;
+        return NamedPart::age;
     }
     if (part.starts_with("random:")) {
         part.remove_prefix(7);
@@ -160,12 +170,13 @@ std::expected<Precondition, std::string> parse_precondition(const std::string& t
         const std::string part = text.substr(at, comma - at);
         const auto kind = parse_part(part, what);
         at = comma + 1;
-        if (!kind) return wrong("'fill:90,random:2x' is an example: percent of the device, then overwrites in fills");
+        if (!kind)
+            return wrong("'fill:90,random:2x' is an example: percent of the device, then overwrites in fills; age:30d lets the data lie for 30 days");
         if (std::ranges::find(seen, *kind) != seen.end()) return wrong(fmt::format("'{}' is given twice: give each part once", part));
         seen.push_back(*kind);
     }
     if (what.fill_percent == 0 && seen != std::vector{NamedPart::fill}) // fill:0 alone: a new drive
-        return wrong("overwrites are of what was filled: say how much that is, for example fill:100,random:2x");
+        return wrong("overwrites and age are of what was filled: say how much that is, for example fill:100,random:2x");
     return what;
 }
 

@@ -23,8 +23,9 @@ struct Precondition {
     std::uint32_t fill_percent = 0;
     double random_fills = 0; ///< times the filled bytes, overwritten at random
     Ageing ageing = Ageing::quick;
+    Duration shelf{0}; ///< then the drive lies without power
 };
-/// "fill:90,random:2x", "90", "0.9,random", "fill:100,random:3x,written"; nothing is an empty drive.
+/// "fill:90,random:2x", "90", "0.9,random", "fill:100,random:3x,written", "fill:100,age:30d"; nothing is an empty drive.
 [[nodiscard]] std::expected<Precondition, std::string> parse_precondition(const std::string& text);
 /// Told now and then how many requests have been written.
 using PreconditionProgress = std::function<void(std::uint64_t)>;

@@ -105,7 +105,8 @@ RunSnapshot RunSnapshot::of(Device& device, SimTime now) {
             own_counters(device.ftl()),
             buffer ? buffer->buffer_counters() : WriteBufferCounters{},
             dram ? dram->counters() : PartitionCounters{},
-            device.sample_details().channel_busy_ns};
+            device.sample_details().channel_busy_ns,
+            BitErrorCounters::of(device)};
 }
 
 std::optional<std::string> warning_on_reads(Device& device, const RunSnapshot& before, const RunTally& tally) {
@@ -176,6 +177,7 @@ Json report_run(const RunIdentity& run, Device& device, const RunSnapshot& befor
          {"config_hash", config_hash(device.config())},
          {"seed", run.seed},
          {"version", FLASHLAB_VERSION}});
+    if (device.config().ssd.nand.errors.are_on()) report.add("bit_errors", after.bit_errors.since(before.bit_errors));
     if (!tally.queues.empty()) report.add("queues", queues_report(tally));
     if (Json counters = counters_as_json(after.own, before.own); !counters.is_null()) report.add("counters", std::move(counters));
     return report;

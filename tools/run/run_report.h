@@ -12,6 +12,7 @@
 #include "ftl/counters.h"
 #include "ftl/host/arbiter.h"
 #include "tools/drive/device.h"
+#include "tools/drive/device_report.h"
 #include "tools/run/latency_recorder.h"
 #include "tools/text/json.h"
 
@@ -44,6 +45,7 @@ struct RunSnapshot {
     WriteBufferCounters buffer; ///< zero without one
     PartitionCounters partition;
     std::vector<std::uint64_t> channel_busy_ns;
+    BitErrorCounters bit_errors;
     [[nodiscard]] static RunSnapshot of(Device& device, SimTime now);
 };
 

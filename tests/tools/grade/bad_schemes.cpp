@@ -104,9 +104,9 @@ struct ShowsOnes : LyingFtl {
 };
 struct LosesARelocatedPage : LyingFtl {
     using LyingFtl::LyingFtl;
-    FtlResult<SimTime> do_relocate(BlockId block, SimTime now) override {
+    FtlResult<SimTime> do_relocate(BlockId block, SimTime now, Cause cause) override {
         (void)below().trim(Lpn{1}, 1, {now, {}});
-        return LyingFtl::do_relocate(block, now);
+        return LyingFtl::do_relocate(block, now, cause);
     }
 };
 struct LosesAPageByAKill : LyingFtl {

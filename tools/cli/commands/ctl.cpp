@@ -32,6 +32,7 @@
 #include "tools/log/event_level.h"
 #include "tools/text/json.h"
 #include "tools/text/shell_word.h"
+#include "tools/text/span_of_time.h"
 #include "tools/text/table.h"
 
 namespace flashlab {
@@ -206,7 +207,7 @@ struct CtlOptions {
     OutputFormat format = OutputFormat::table;
 };
 
-const std::vector<std::string> actions{"stats", "flush", "idle", "unsynced", "use", "set", "powercut", "fault"};
+const std::vector<std::string> actions{"stats", "flush", "idle", "unsynced", "use", "set", "age", "powercut", "fault"};
 
 void print_stats(const Json& stats) {
     Json flat{Json::Object{}};
@@ -236,6 +237,13 @@ std::expected<Json, std::string> request_of(const CtlOptions& o) {
         if (!parse_cut_at(o.at)) return std::unexpected(fmt::format("powercut --at {}: allowed: {}", o.at, fmt::join(cut_at_names, ", ")));
         request.add("seed", o.seed);
         request.add("at", o.at);
+    }
+    if (o.action == "age") {
+        if (o.arguments.size() != 1 || !parse_span_of_time(o.arguments.front()))
+            return std::unexpected(
+                std::string{"age: say for how long the data shall have lain: a number of minutes, hours, days or years, as age 30d"});
+        request.add("span", o.arguments.front());
+        return request;
     }
     if (o.action != "set") {
         if (!o.arguments.empty()) return std::unexpected(fmt::format("{} takes no argument '{}'", o.action, o.arguments.front()));
@@ -360,9 +368,9 @@ void add_ctl(CLI::App& app, Action& action) {
     auto [c, o] = add_command(app, action, run_ctl, "ctl", "Ask a live mount, change it, cut its power, inject faults",
                               "flashlab ctl /mnt set latency=10x,log=requests");
     c.add_option("MNT", o.target, "Mount point or device directory")->required();
-    c.add_option("ACTION", o.action, "stats, flush, idle, unsynced, use, set, powercut, fault")->required();
+    c.add_option("ACTION", o.action, "stats, flush, idle, unsynced, use, set, age, powercut, fault")->required();
     c.add_option("ARGUMENTS", o.arguments,
-                 "of set: latency=off|real|Nx, log=none|summary|requests|all; of fault: add RULE, plan FILE, list, clear [NUMBER|all]")
+                 "of set: latency=off|real|Nx, log=none|summary|requests|all; of age: 30d; of fault: add RULE, plan FILE, list, clear [NUMBER|all]")
         ->delimiter(',');
     c.add_flag("--prometheus", o.prometheus, "of stats: with the health, as Prometheus reads it");
     c.add_option("--seed", o.seed, "of powercut: when and what is torn")->capture_default_str();

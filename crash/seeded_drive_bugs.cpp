@@ -1,0 +1,62 @@
+/// Defects of what drives of today have: buffers that are destaged ahead, pages of the chip that hold several pages, blocks in another mode.
+#include "crash/forwarding_page_store.h"
+#include "crash/lying_ftl.h"
+#include "crash/sabotage.h"
+#include "crash/seeded_bugs.h"
+
+namespace flashlab {
+
+namespace {
+
+/// The buffer takes a line for programmed, and a flush for done, while the line is on its way.
+struct AnswersLinesEarly : LyingFtl {
+    using LyingFtl::LyingFtl;
+    FtlResult<WrittenLine> do_write_line(std::span<const Lpn> pages, std::span<const std::byte> from, const Io& io) override {
+        auto line = below().write_line(pages, from, io);
+        if (line) line->done = io.when;
+        return line;
+    }
+    FtlResult<SimTime> do_write_each(std::span<const Lpn> pages, std::span<const std::byte> from, const Io& io) override {
+        const auto done = below().write_each(pages, from, io);
+        return done ? FtlResult<SimTime>{io.when} : done;
+    }
+};
+
+/// What fills the rest of a page of the chip counts as the newest data.
+struct BelievesPadding : ForwardingPageStore {
+    using ForwardingPageStore::ForwardingPageStore;
+    std::expected<StoredOob, HostIoError> read_oob(Ppn page) override {
+        auto known = real_.read_oob(page);
+        if (known && known->oob && known->oob->kind == PageKind::padding) known->oob->kind = PageKind::data;
+        return known;
+    }
+};
+
+/// After a power-on every block counts as one in the cells' own mode.
+struct ForgetsModes : ForwardingPageStore {
+    using ForwardingPageStore::ForwardingPageStore;
+    std::expected<void, HostIoError> read_blocks(BlockId first, std::span<BlockRecord> to) override {
+        auto read = real_.read_blocks(first, to);
+        for (BlockRecord& block : to) block.mode.reset();
+        return read;
+    }
+};
+
+} // namespace
+
+std::vector<SeededBug> seeded_drive_bugs() {
+    const auto bug = [](std::string_view name, std::string_view what, auto make, std::string_view devices, Judge judge = Judge::contents) {
+        return SeededBug{name, what, make, SeededBug::Needs::nothing, "drive", judge, "page_map", devices};
+    };
+    return {bug(
+                "lines_answered_early", "a line that is destaged ahead is answered before it is programmed",
+                [] { return std::make_unique<FtlSabotage<AnswersLinesEarly>>(); }, "ahead-slc ahead-tlc"),
+            bug(
+                "believes_padding", "recovery takes what fills a page of the chip for data",
+                [] { return std::make_unique<StoreSabotage<BelievesPadding>>(); }, "sub-slc sublines-tlc"),
+            bug(
+                "forgets_modes", "after a power-on blocks of the SLC cache count as ordinary ones",
+                [] { return std::make_unique<StoreSabotage<ForgetsModes>>(); }, "cached-tlc dynamic-tlc")};
+}
+
+} // namespace flashlab
