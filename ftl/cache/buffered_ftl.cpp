@@ -72,6 +72,18 @@ SimTime BufferedFtl::hit(WriteBuffer::Slot slot, std::uint64_t bytes, SimTime no
     return slots_ ? slots_->read(bytes, ready) : ready;
 }
 
+std::optional<BufferedFtl::Held> BufferedFtl::take_hit(Lpn lpn, std::uint64_t bytes, SimTime now) {
+    if (const auto slot = buffer_.find(lpn)) {
+        const auto data = data_of(*slot);
+        return Held{data, hit(*slot, bytes, now)};
+    }
+    const auto* data = ahead_ ? under_way_.find(lpn, now) : nullptr;
+    if (data == nullptr) return std::nullopt;
+    if (curve_) curve_->read(lpn.value(), 1, false);
+    ++counted_.read_hits;
+    return Held{*data, now};
+}
+
 /// Pages that are here come from DRAM, the runs between them from the flash.
 FtlResult<SimTime> BufferedFtl::do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, const Io& io) {
     const std::size_t bytes = logical_page_bytes();
@@ -88,29 +100,27 @@ FtlResult<SimTime> BufferedFtl::do_read(Lpn first, std::uint32_t pages, std::spa
         missing = 0;
     };
     for (std::uint32_t i = 0; i < pages; ++i) {
-        const auto slot = buffer_.find(after(first, i));
-        if (!slot) {
+        const auto held = take_hit(after(first, i), bytes, io.when);
+        if (!held) {
             ++missing;
             continue;
         }
+        if (!to.empty() && !held->data.empty()) std::memcpy(to.data() + i * bytes, held->data.data(), bytes);
         read_missing(i);
-        const auto data = data_of(*slot);
-        if (!to.empty() && !data.empty()) std::memcpy(to.data() + i * bytes, data.data(), bytes);
-        join(hit(*slot, bytes, io.when));
+        join(held->ready);
     }
     read_missing(pages);
     return all;
 }
 
 FtlResult<SimTime> BufferedFtl::do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, const Io& io) {
-    const auto slot = buffer_.find(lpn);
-    if (!slot) {
+    const auto held = take_hit(lpn, bytes, io.when);
+    if (!held) {
         miss_reads(lpn, 1);
         return below().read_part(lpn, offset, bytes, to, io);
     }
-    const auto data = data_of(*slot);
-    if (!to.empty() && !data.empty()) std::memcpy(to.data(), data.data() + offset, bytes);
-    return hit(*slot, bytes, io.when);
+    if (!to.empty() && !held->data.empty()) std::memcpy(to.data(), held->data.data() + offset, bytes);
+    return held->ready;
 }
 
 FtlResult<SimTime> BufferedFtl::do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) {
@@ -301,6 +311,7 @@ FtlResult<SimTime> BufferedFtl::do_trim(Lpn first, std::uint32_t pages, const Io
 
 /// The ghost keeps what a trim made worthless: its entries age like any other.
 void BufferedFtl::drop(Lpn first, std::uint32_t pages, SimTime gone) {
+    under_way_.drop(first, pages);
     leaving_.clear();
     if (pages <= buffer_.size()) {
         for (std::uint32_t i = 0; i < pages; ++i) {

@@ -2,7 +2,7 @@
 ///
 /// Idea       A write is done when its page has a slot. A full buffer programs its least recently used page first, and the newcomer waits for that
 ///            slot. Where the scheme programs several pages at once (nand.one_shot), so many go together, and the next newcomers find slots. With a
-///            DestagePolicy lines of pages go before the buffer is full (destage_ahead.h).
+///            DestagePolicy lines of pages go before the buffer is full (destage_ahead.h), and can be read here until they are programmed.
 ///            Reads that hit are served from DRAM and take nothing from the flash.
 /// Invariant  What read() gives is the newest version, here or below. A page leaves the buffer only when the scheme has taken it, or when something
 ///            newer (FUA, trim) made it worthless. B1..B3 of write_buffer.h.
@@ -16,6 +16,7 @@
 
 #include "ftl/cache/destage_ahead.h"
 #include "ftl/cache/ghost_buffer.h"
+#include "ftl/cache/pages_under_way.h"
 #include "ftl/cache/pram_slots.h"
 #include "ftl/cache/reuse_curve.h"
 #include "ftl/cache/write_buffer.h"
@@ -102,6 +103,12 @@ private:
     void leave_all(SimTime gone);
     [[nodiscard]] std::span<const std::byte> data_of(WriteBuffer::Slot slot);
     [[nodiscard]] SimTime hit(WriteBuffer::Slot slot, std::uint64_t bytes, SimTime now);
+    /// The page's bytes, and when they are there, if it is here or under way to the flash.
+    struct Held {
+        std::span<const std::byte> data;
+        SimTime ready;
+    };
+    [[nodiscard]] std::optional<Held> take_hit(Lpn lpn, std::uint64_t bytes, SimTime now);
     // In PRAM.
     [[nodiscard]] SimTime keep(WriteBuffer::Slot slot, bool is_new, std::span<const std::byte> from, SimTime ready);
     [[nodiscard]] FtlResult<SimTime> release(const Io& io);
@@ -109,6 +116,7 @@ private:
 
     WriteBuffer buffer_;
     std::optional<DestageAhead> ahead_; ///< none: pages stay until the buffer is full
+    PagesUnderWay under_way_;           ///< with a policy
     std::uint32_t destage_from_ = 0;
     SimTime destaged_at_ = sim_start;   ///< no line has begun later
     std::uint32_t most_;                ///< pages that the capacity may be set to

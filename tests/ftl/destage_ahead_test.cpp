@@ -179,6 +179,28 @@ TEST_CASE("reads suspend what is destaged ahead, and wait for what a host waits 
     CHECK((rig.array().suspensions() != 0) == is_ahead);
 }
 
+TEST_CASE("a page under way to the flash is read from DRAM until it is programmed, its newest version, and a trim takes it away",
+          "[ssd][buffer][destage]") {
+    CutRig rig{ahead(2)};
+    const auto read = [&](std::uint32_t unit) {
+        const std::uint64_t before = rig.array().counters().reads[0];
+        rig.check_unit(unit);
+        return rig.array().counters().reads[0] - before;
+    };
+    for (std::uint32_t unit = 0; unit < 3; ++unit) (void)rig.write(unit, 1); // the first is on its way, 700 us long
+    CHECK(rig.programs() != 0);
+    for (std::uint32_t unit = 0; unit < 3; ++unit) CHECK(read(unit) == 0);
+    (void)rig.write(0, 1);
+    CHECK(read(0) == 0);
+    (void)rig.trim(0, 1);
+    CHECK(read(0) == 0);
+    rig.now += Duration{50'000'000};
+    (void)rig.flush();
+    rig.now += Duration{50'000'000};
+    CHECK(read(1) == 1);
+    CHECK(read(2) == 1);
+}
+
 TEST_CASE("a buffer that is destaged ahead loses nothing that it promised, whenever the power fails", "[ssd][buffer][destage][cut]") {
     const bool lines = GENERATE(false, true);
     const std::string scheme = GENERATE("page_map", "hftl", "dftl", "fast");
