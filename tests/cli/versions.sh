@@ -33,7 +33,7 @@ for archive in "$source"/tests/cli/versions/*/*.tar.xz; do
     "$FLASHLAB" ls "$scheme:a" | grep -q link || die "$archive: a/link"
     [[ $(od -An -tu4 -j8 -N4 "$scheme/nand.img") -eq 2 ]] || die "$archive: looking changed the version of nand.img"
     "$FLASHLAB" fsck "$scheme" > out 2>&1 || die "fsck, which recovers, of $archive: $(cat out)"
-    [[ $(od -An -tu4 -j8 -N4 "$scheme/nand.img") -eq 5 ]] || die "$archive: a clean end did not upgrade nand.img"
+    [[ $(od -An -tu4 -j8 -N4 "$scheme/nand.img") -eq 6 ]] || die "$archive: a clean end did not upgrade nand.img"
     "$FLASHLAB" fsck -n --data "$scheme" > out 2>&1 || die "fsck of the upgraded $archive: $(cat out)"
     rows=$("$FLASHLAB" query "$scheme" "SELECT count(*) FROM host_request" --csv | tail -n 1 | tr -d '\r')
     [[ $rows -gt 20 ]] || die "$archive: the log has $rows requests"

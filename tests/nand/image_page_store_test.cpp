@@ -83,12 +83,12 @@ TEST_CASE("a new image's header, records and data lie where nand/FORMAT.md says"
     }
     // Header, 16 blocks x 16, 128 pages x 32, data, generation, 16 blocks x 16 twice.
     CHECK(std::filesystem::file_size(path) == 4096 + 4096 + 4096 + 128 * 4096 + 4096 + 2 * 4096);
-    CHECK(bytes_at(path, 0, 16) == of({'F', 'L', 'N', 'A', 'N', 'D', 0x0d, 0x0a, 5, 0, 0, 0, 0, 0x10, 0, 0}));
+    CHECK(bytes_at(path, 0, 16) == of({'F', 'L', 'N', 'A', 'N', 'D', 0x0d, 0x0a, 6, 0, 0, 0, 0, 0x10, 0, 0}));
     CHECK(bytes_at(path, 16, 16) == of({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}));
     CHECK(bytes_at(path, 32, 36) ==
           of({2, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 4, 0, 0, 0, 8, 0, 0, 0, 0, 0x10, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0}));
     CHECK(bytes_at(path, 68, 4092 - 68) == std::vector<std::byte>(4092 - 68));
-    CHECK(bytes_at(path, 4092, 4) == of({0xd3, 0x79, 0xa9, 0x77}));
+    CHECK(bytes_at(path, 4092, 4) == of({0xc7, 0x22, 0x1f, 0xe2}));
     CHECK(bytes_at(path, 4096 + 16, 16) == of({4, 3, 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0xa6, 0x14, 0xfb, 0x57}));
     CHECK(bytes_at(path, 8192 + 3 * 32, 9) == of({2, 0x28, 0xa2, 0x81, 0xd4, 0xc3, 0xb2, 0xa1, 0x77}));
     CHECK(bytes_at(path, 12288 + 3 * 4096, 2) == of({0x55, 0x55}));
@@ -146,7 +146,7 @@ TEST_CASE("an image of a newer version says so", "[nand]") {
     REQUIRE(ImagePageStore::create(path, *Geometry::make(small), counting_uuid()));
     std::fstream file{path, std::ios::binary | std::ios::in | std::ios::out};
     file.seekp(8);
-    file.put(6);
+    file.put(7);
     file.close();
     CHECK(failure(path) == ImageErrorKind::newer_version);
 }

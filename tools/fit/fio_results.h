@@ -7,17 +7,20 @@
 #pragma once
 
 #include <expected>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "tools/fit/fill_log.h"
 #include "tools/run/timed_load.h"
 
 namespace flashlab {
 
 struct FitStream : TimedStream {
-    std::string name{};             ///< of the job
-    TimedDirection read{}, write{}; ///< the depth is of all its processes
-    double waf = 0;                 ///< 0: not known
+    std::string name{};               ///< of the job
+    TimedDirection read{}, write{};   ///< the depth is of all its processes
+    double waf = 0;                   ///< 0: not known
+    std::optional<FillPhases> fill{}; ///< its bandwidth log: the job writes the whole drive once, in order
 };
 
 struct FitPoint {

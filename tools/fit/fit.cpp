@@ -35,12 +35,21 @@ double value_of(const FitPoint& point, const FitTarget& target) {
         return of.p99_us;
     case FitMetric::waf:
         return stream.waf;
+    case FitMetric::cache_share:
+        return stream.fill && stream.fill->then != 0 ? stream.fill->cache_share * 100 : 0;
+    case FitMetric::first_speed:
+        return stream.fill ? stream.fill->first / 1e6 : 0;
+    case FitMetric::then_speed:
+        return stream.fill ? stream.fill->then / 1e6 : 0;
+    case FitMetric::mean_speed:
+        return stream.fill ? stream.fill->mean / 1e6 : 0;
     }
     return 0;
 }
 
 bool is_alone(const FitPoint& point) { return point.streams.size() == 1; }
 bool is_pure(const FitStream& s, std::uint32_t read_percent) { return s.read_percent == read_percent && !s.is_planned(); }
+bool is_fill(const FitPoint& p, const FitStream& s) { return is_alone(p) && is_pure(s, 0) && s.fill.has_value(); }
 
 /// What identifies a parameter: points that match, the best of them first.
 struct Identified {
@@ -64,6 +73,8 @@ constexpr std::array identified{
                    return is_alone(p) && is_pure(s, 0) && !s.in_order && s.depth == 1 && s.block_bytes <= small_block;
                },
                deepest},
+    Identified{"host_link.firmware_latency_ns", 500, 200'000, "random writes of up to 16 KiB, one at a time", false, FitMetric::first_speed,
+               [](const FitPoint& p, const FitStream& s) { return is_fill(p, s) && s.depth == 1; }, deepest},
     Identified{"nand.page_read_ns", 2'000, 300'000, "random reads of up to 16 KiB, one at a time", true, FitMetric::p50,
                [](const FitPoint& p, const FitStream& s) {
                    return is_alone(p) && is_pure(s, 100) && !s.in_order && s.depth == 1 && s.block_bytes <= small_block;
@@ -88,9 +99,15 @@ constexpr std::array identified{
                    return is_alone(p) && is_pure(s, 100) && s.in_order && s.depth >= 8 && s.block_bytes >= large_block;
                },
                deepest},
-    Identified{"nand.page_program_ns", 20'000, 20'000'000, "writes of 64 KiB or more, in order", false, FitMetric::iops,
-               [](const FitPoint& p, const FitStream& s) { return is_alone(p) && is_pure(s, 0) && s.in_order && s.block_bytes >= large_block; },
+    Identified{"nand.page_program_ns", 20'000, 20'000'000, "writes of 64 KiB or more, in order, or a fill's log", false, FitMetric::then_speed,
+               is_fill, deepest},
+    Identified{
+        "nand.page_program_ns", 20'000, 20'000'000, "writes of 64 KiB or more, in order, or a fill's log", false, FitMetric::iops,
+        [](const FitPoint& p, const FitStream& s) { return is_alone(p) && is_pure(s, 0) && s.in_order && s.block_bytes >= large_block && !s.fill; },
+        deepest},
+    Identified{"nand.slc_page_program_ns", 10'000, 5'000'000, "log of a fill with a cliff (--fill-log)", false, FitMetric::first_speed, is_fill,
                deepest},
+    Identified{"ftl.slc_dynamic_permille", 1, 1'000, "log of a fill with a cliff (--fill-log)", false, FitMetric::cache_share, is_fill, deepest},
     Identified{"ftl.reserved_permille", 40, 450, "random writes of a full drive, 32 or more at a time, with --waf", false, FitMetric::waf,
                [](const FitPoint& p, const FitStream& s) { return is_alone(p) && is_pure(s, 0) && !s.in_order && s.depth >= 32 && s.waf > 0; },
                deepest},
@@ -176,9 +193,18 @@ std::vector<FitTarget> targets_of(const FitPoint& point, std::size_t number) {
                 const bool is_given = metric == FitMetric::iops && point.streams[s].is_planned();
                 if (value_of(point, target) > 0 && !is_given) out.push_back(target);
             }
-        if (point.streams[s].waf > 0) out.push_back({number, s, false, FitMetric::waf});
+        for (const FitMetric metric : {FitMetric::waf, FitMetric::cache_share, FitMetric::first_speed, FitMetric::then_speed, FitMetric::mean_speed})
+            if (const FitTarget target{number, s, false, metric}; value_of(point, target) > 0) out.push_back(target);
     }
     return out;
+}
+
+/// Why a key of the SLC cache cannot be fitted; empty: it can, or is none.
+std::string lacks_cache(std::string_view key, const DeviceConfig& config) {
+    if (!key.contains("slc_")) return "";
+    const auto value = [&](std::string_view name) { return find_config_key(name)->get(config); };
+    const bool has = value("nand.slc_page_program_ns") != "0" && value("ftl.slc_dynamic_permille") != "0";
+    return has ? "" : "the base has no SLC cache that lends blocks; with one: --base samsung-980pro-1t";
 }
 
 bool is_same(const FitTarget& a, const FitTarget& b) {
@@ -188,7 +214,8 @@ bool is_same(const FitTarget& a, const FitTarget& b) {
 } // namespace
 
 std::string_view name_of(FitMetric metric) {
-    constexpr std::array<std::string_view, 4> names{"requests a second", "p50, us", "p99, us", "write amplification"};
+    constexpr std::array<std::string_view, 8> names{"requests a second",  "p50, us",        "p99, us",        "write amplification",
+                                                    "% before the cliff", "MB/s before it", "MB/s behind it", "MB/s, mean of the fill"};
     return names[static_cast<std::size_t>(metric)];
 }
 
@@ -204,10 +231,16 @@ std::expected<DriveFit, std::string> fit_drive(const std::vector<FitPoint>& poin
     DriveFit out;
     for (const Identified& what : identified) {
         const double before = std::stod(find_config_key(what.key)->get(*config));
-        out.keys.push_back({.key = std::string{what.key}, .base = before, .fitted = before});
-        if (const auto target = target_of(what, points)) {
+        if (out.keys.empty() || out.keys.back().key != what.key)
+            out.keys.push_back({.key = std::string{what.key}, .base = before, .fitted = before});
+        else if (!out.keys.back().by.empty())
+            continue; // by a load that says more
+        if (const std::string why = lacks_cache(what.key, *config); !why.empty())
+            out.keys.back().unidentified_since = why;
+        else if (const auto target = target_of(what, points)) {
             found.emplace_back(&what, *target);
             const FitStream& stream = points[target->point].streams[target->stream];
+            out.keys.back().unidentified_since.clear();
             out.keys.back().by = fmt::format("{} of {} in {}", name_of(what.metric), stream.name, points[target->point].file);
         } else
             out.keys.back().unidentified_since = fmt::format("no {}", what.load);

@@ -15,7 +15,7 @@
 
 namespace flashlab {
 
-enum class FitMetric : std::uint8_t { iops, p50, p99, waf };
+enum class FitMetric : std::uint8_t { iops, p50, p99, waf, cache_share, first_speed, then_speed, mean_speed };
 [[nodiscard]] std::string_view name_of(FitMetric metric);
 
 /// One number of a point, of the drive and of the model.

@@ -35,6 +35,33 @@ Precondition precondition_of(const FitPoint& point) {
     return before;
 }
 
+/// The whole drive, once, in order.
+std::expected<FillPhases, std::string> measure_fill(const RunSpace& space, const FitStream& load) {
+    AddressFit fit{FitPolicy::as_is, space.bytes()};
+    const RunTarget target = sectors_target(*space.device, *space.disk, fit, nullptr, Written::zeros);
+    const std::uint64_t requests = space.bytes() / load.block_bytes, looks = std::min<std::uint64_t>(requests, 1000);
+    std::uint64_t next = 0;
+    std::vector<FillStep> steps;
+    std::uint64_t seen = 0;
+    SimTime before = space.begin;
+    const RunWatch watch{.every = requests / looks, .look = [&](const RunTally& tally) {
+                             const auto bytes = static_cast<double>((tally.writes - seen) * load.block_bytes);
+                             steps.push_back({bytes, static_cast<double>((tally.end - before).count()) / 1e9});
+                             seen = tally.writes;
+                             before = tally.end;
+                             return RunStep::go_on;
+                         }};
+    const auto done = run_requests(
+        target,
+        [&](TraceRequest& request) -> std::expected<bool, std::string> {
+            request = {0, next++ * load.block_bytes, load.block_bytes, 0, TraceOp::write};
+            return next <= requests;
+        },
+        {.depth = load.depth}, space.begin, watch);
+    if (!done) return std::unexpected(done.error());
+    return phases_of(steps);
+}
+
 } // namespace
 
 std::vector<std::string> FitSettings::as_list() const {
@@ -51,6 +78,14 @@ std::expected<FitPoint, std::string> measure_point(const FitSettings& drive, con
     if (!on) return std::unexpected(on.error().text);
     const auto space = (*on)->sectors();
     if (!space) return std::unexpected(space.error());
+    if (point.streams.size() == 1 && point.streams[0].fill) {
+        const auto fill = measure_fill(*space, point.streams[0]);
+        if (!fill) return std::unexpected(fill.error());
+        FitPoint out{point.file, {point.streams[0]}};
+        out.streams[0].fill = *fill;
+        out.streams[0].write.iops = fill->mean / static_cast<double>(point.streams[0].block_bytes);
+        return out;
+    }
     const auto ready = precondition(*space, precondition_of(point), seed, space->begin);
     if (!ready) return std::unexpected(ready.error());
     for (const FitStream& stream : point.streams)

@@ -150,3 +150,74 @@ TEST_CASE("jobs that identify no parameter are refused, and a value beyond its r
     CHECK(fit->keys.front().is_at_end);
     CHECK(fit->rows.front().model < 1000);
 }
+
+namespace {
+
+/// A log of fio with a line a second: `seconds` at each speed, in MB/s.
+std::string log_of(const std::vector<std::pair<int, int>>& phases, int first_ms = 1000) {
+    std::string text;
+    int ms = first_ms;
+    for (const auto& [seconds, speed] : phases)
+        for (int i = 0; i < seconds; ++i, ms += 1000) text += fmt::format("{}, {}, 1, 131072, 0\n", ms, speed * 1'000'000LL / 1024);
+    return text;
+}
+
+FillPhases phases(const std::vector<LogText>& logs) {
+    const auto steps = parse_bandwidth_logs(logs);
+    if (!steps) FAIL(steps.error());
+    return phases_of(*steps);
+}
+
+} // namespace
+
+TEST_CASE("a fill's log has its cliff where the speed falls first, counted in bytes", "[fit]") {
+    const FillPhases cliff = phases({{"f.log", log_of({{20, 4000}, {80, 1000}})}}); // half of the bytes in a fifth of the time
+    CHECK(cliff.cache_share == Approx(0.5).margin(0.006));
+    CHECK(cliff.first == Approx(4e9).epsilon(0.02));
+    CHECK(cliff.then == Approx(1e9).epsilon(0.02));
+    CHECK(cliff.mean == Approx(1.6e9).epsilon(0.01));
+    const FillPhases three = phases({{"f.log", log_of({{10, 4000}, {30, 2000}, {80, 500}})}});
+    CHECK(three.cache_share == Approx(40.0 / 140).margin(0.01));
+    CHECK(three.then == Approx(2e9).epsilon(0.05));
+    const FillPhases two_processes = phases({{"a.log", log_of({{20, 2000}, {80, 500}})}, {"b.log", log_of({{20, 2000}, {80, 500}}, 990)}});
+    CHECK(two_processes.cache_share == Approx(0.5).margin(0.006));
+    CHECK(two_processes.mean == Approx(1.6e9).epsilon(0.02));
+    const FillPhases even = phases({{"f.log", log_of({{50, 1000}, {50, 900}})}});
+    CHECK(even.cache_share == 1);
+    CHECK(even.then == 0);
+}
+
+TEST_CASE("a log that is none of fio's is refused with file, line and column", "[fit]") {
+    const auto why = [](const std::string& text) { return parse_bandwidth_logs({{"f.log", text}}).error(); };
+    CHECK_THAT(why("1000, 5, 1\n2000, five, 1\n"), ContainsSubstring("f.log, line 2, column 7: a time in ms"));
+    CHECK_THAT(why("1000, 5\n"), ContainsSubstring("f.log, line 1, column 8"));
+    CHECK_THAT(why("2000, 5, 1\n1000, 5, 1\n"), ContainsSubstring("line 2, column 1: its time lies before"));
+    CHECK_THAT(why(log_of({{9, 100}})), ContainsSubstring("9 seconds with writes"));
+    CHECK_THAT(why(""), ContainsSubstring("0 seconds with writes"));
+    CHECK_THAT(read_bandwidth_logs({"/no/such/file"}).error(), ContainsSubstring("/no/such/file: "));
+}
+
+TEST_CASE("a drive's own fill gives back the size of its cache and the times of its cells", "[fit]") {
+    const FitSettings base{"samsung-980pro-1t", {{"nand.blocks_per_plane", "120"}, {"nand.pages_per_block", "48"}}};
+    FitSettings drive = base;
+    drive.keys["ftl.slc_dynamic_permille"] = "500";
+    drive.keys["nand.page_program_ns"] = "1400000";
+    FitPoint point = one(stream("fill", {.block_bytes = 131072, .depth = 1, .in_order = true}));
+    point.streams[0].fill = FillPhases{};
+    const auto points = measured_by(drive, {point});
+    const FillPhases& seen = *points[0].streams[0].fill;
+    CAPTURE(seen.cache_share, seen.first, seen.then, seen.mean);
+    CHECK(seen.cache_share < 0.5);
+    const auto fit = fit_drive(points, base, 1);
+    if (!fit) FAIL(fit.error());
+    const auto value = [&](std::string_view key) { return std::ranges::find(fit->keys, key, &FittedKey::key)->fitted; };
+    CHECK(value("ftl.slc_dynamic_permille") == Approx(500).epsilon(0.05));
+    CHECK(value("nand.page_program_ns") == Approx(1'400'000).epsilon(0.05));
+    for (const FitRow& row : fit->rows) {
+        CAPTURE(name_of(row.metric), row.measured, row.model);
+        CHECK(std::abs(row.model / row.measured - 1) < 0.05);
+    }
+    const auto without = fit_drive(points, small_drive(), 1); // its base has no such cache
+    REQUIRE(without);
+    CHECK_THAT(std::ranges::find(without->keys, "ftl.slc_dynamic_permille", &FittedKey::key)->unidentified_since, ContainsSubstring("--base"));
+}

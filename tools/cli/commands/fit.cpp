@@ -1,6 +1,7 @@
 /// flashlab fit: a preset from what fio measured on a drive.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,7 @@ namespace flashlab {
 namespace {
 
 struct FitOptions {
-    std::vector<std::string> files, wafs, settings;
+    std::vector<std::string> files, wafs, fill_logs, settings;
     std::string output, base = "micron-7450-max";
     std::uint64_t seed = 1;
     OutputFormat format = OutputFormat::table;
@@ -38,6 +39,29 @@ std::expected<void, std::string> take_wafs(const std::vector<std::string>& wafs,
                     is_there = true;
                 }
         if (!is_there) return std::unexpected(fmt::format("--waf {}: no job has this name", text));
+    }
+    return {};
+}
+
+/// --fill-log JOB=FILE; a job of several processes has several.
+std::expected<void, std::string> take_fill_logs(const std::vector<std::string>& logs, std::vector<FitPoint>& points) {
+    std::map<std::string, std::vector<std::string>> files;
+    for (const std::string& text : logs) {
+        const auto equals = text.find('=');
+        if (equals == text.npos || equals == 0 || equals + 1 == text.size())
+            return std::unexpected(fmt::format("--fill-log {}: JOB=FILE is wanted, the log that fio's write_bw_log wrote", text));
+        files[text.substr(0, equals)].push_back(text.substr(equals + 1));
+    }
+    for (const auto& [job, of_job] : files) {
+        FitStream* stream = nullptr;
+        for (FitPoint& point : points)
+            if (point.streams.size() == 1 && point.streams[0].name == job) stream = &point.streams[0];
+        if (stream == nullptr) return std::unexpected(fmt::format("--fill-log {}: no job that runs alone has this name", job));
+        if (!stream->in_order || stream->read_percent != 0)
+            return std::unexpected(fmt::format("--fill-log {}: a fill is written in order (rw=write, size=100%)", job));
+        const auto steps = read_bandwidth_logs(of_job);
+        if (!steps) return std::unexpected(steps.error());
+        stream->fill = phases_of(*steps);
     }
     return {};
 }
@@ -94,6 +118,7 @@ int run_fit(const FitOptions& o) {
         points.insert(points.end(), std::make_move_iterator(of_file->begin()), std::make_move_iterator(of_file->end()));
     }
     if (const auto taken = take_wafs(o.wafs, points); !taken) return complain("fit: " + taken.error(), exit_usage);
+    if (const auto taken = take_fill_logs(o.fill_logs, points); !taken) return complain("fit: " + taken.error(), exit_usage);
     FitSettings base{o.base, {}};
     for (const std::string& setting : o.settings) {
         const auto equals = setting.find('=');
@@ -130,6 +155,9 @@ void add_fit(CLI::App& app, Action& action) {
                               "fio --output-format=json job.fio > drive.json && flashlab fit drive.json --waf overwrite=2.1 -o mine.toml");
     c.add_option("FILE", o.files, "Results of fio --output-format=json; jobs of a file run beside each other unless they say stonewall")->required();
     c.add_option("--waf", o.wafs, "JOB=VALUE: bytes written on flash for each byte of the host during that job, from the drive's own counters")
+        ->allow_extra_args(false);
+    c.add_option("--fill-log", o.fill_logs,
+                 "JOB=FILE: fio's write_bw_log of a job that writes the whole, erased drive once, in order: size of the SLC cache")
         ->allow_extra_args(false);
     c.add_option("-o,--output", o.output, "The preset, a file for --config; it may not exist")->type_name("FILE");
     c.add_option("--base", o.base, "Preset that gives what these jobs cannot say")->capture_default_str();
