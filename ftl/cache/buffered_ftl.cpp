@@ -182,6 +182,7 @@ FtlResult<SimTime> BufferedFtl::put(Lpn lpn, std::span<const std::byte> from, co
     else if (!from.empty())
         std::ranges::copy(from, buffer_.data_for_writing(*slot).begin());
     buffer_.set_written(*slot, ready, io.origin);
+    if (ahead_) under_way_.settle(io.when);
     if (ahead_) (void)destage_ahead(io); // it is answered: what fails below fails for who waits for a slot
     return ready;
 }

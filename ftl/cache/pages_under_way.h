@@ -19,16 +19,19 @@ namespace flashlab {
 
 class PagesUnderWay {
 public:
-    /// The page's program, which begins at `now`, ends at `end`.
-    void add(Lpn lpn, std::span<const std::byte> data, SimTime now, SimTime end) {
-        for (; !order_.empty() && order_.front().end <= now; order_.pop_front()) {
-            const auto gone = pages_.find(order_.front().lpn.value());
-            if (gone != pages_.end() && gone->second.end <= now) pages_.erase(gone);
-        }
+    /// The page's program ends at `end`; it may begin in the future.
+    void add(Lpn lpn, std::span<const std::byte> data, SimTime end) {
         Page& page = pages_[lpn.value()];
         page.end = end;
         page.data.assign(data.begin(), data.end());
         order_.push_back({lpn, end});
+    }
+    /// Nobody asks for a time before `now`.
+    void settle(SimTime now) {
+        for (; !order_.empty() && order_.front().end <= now; order_.pop_front()) {
+            const auto gone = pages_.find(order_.front().lpn.value());
+            if (gone != pages_.end() && gone->second.end <= now) pages_.erase(gone);
+        }
     }
     /// Its bytes, none where there are none; null: it is not under way then. Valid until the next call.
     [[nodiscard]] const std::vector<std::byte>* find(Lpn lpn, SimTime now) const {
