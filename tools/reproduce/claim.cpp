@@ -86,6 +86,7 @@ std::vector<ReproducedClaim> judge_quoted(std::string_view id, const Reproductio
                                      is_measured ? fmt::format("{:.4g}, {:.2f} of it", at->ours, at->ours / value.paper) : "not measured", value.kind,
                                      fmt::format("{:g} ({})", value.paper, value.section), {quoted_bound(value)},
                                      {{is_measured ? std::vector{at->ours} : std::vector<double>{}, {value.paper}}}));
+        if (is_measured) claims.back().quoted = QuotedPoint{value.series, value.x, value.paper, at->ours};
     }
     return claims;
 }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -49,16 +50,23 @@ struct QuotedValue {
     double within = 0.15;  ///< a number that is printed is met by one within this part of it, on both sides
 };
 
+/// Ours beside a number that a paper prints.
+struct QuotedPoint {
+    std::string_view series;
+    double x = 0, paper = 0, ours = 0;
+};
+
 struct ReproducedClaim {
     std::string text;  ///< "NAME [BOUND]"
     std::string ours;  ///< the numbers that decide
     std::string bound; ///< in words
     ClaimKind kind = ClaimKind::result;
     bool holds = false;
-    std::string paper;              ///< its words
-    std::string cause;              ///< where it fails: the experiment that shows why, or "not explained"
-    std::vector<Bound> bounds;      ///< one for each evidence
-    std::vector<Evidence> evidence; ///< the measured series: holds follows from these alone
+    std::string paper;                 ///< its words
+    std::string cause;                 ///< where it fails: the experiment that shows why, or "not explained"
+    std::optional<QuotedPoint> quoted; ///< of judge_quoted(), where it was measured
+    std::vector<Bound> bounds;         ///< one for each evidence
+    std::vector<Evidence> evidence;    ///< the measured series: holds follows from these alone
     /// Without the bound.
     [[nodiscard]] std::string_view name() const;
     [[nodiscard]] bool is_of_the_paper() const { return !paper.starts_with("ours:"); }

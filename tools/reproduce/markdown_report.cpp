@@ -4,6 +4,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "tools/reproduce/series.h"
 
@@ -35,11 +36,46 @@ std::string header(const std::vector<std::string>& cells) {
 }
 
 /// Its experiment names what shows why a claim fails.
+std::string claim_row(const ReproducedClaim& c) {
+    return row({c.holds ? "✓" : "**✗**", cell(c.text), fmt::format("{}{}", words_of(c.kind), c.is_of_the_paper() ? "" : ", ours"),
+                cell(c.ours) + (c.holds ? "" : "<br>why: " + cell(c.cause))});
+}
+
+/// Numbers that the paper prints for one series, each a claim with the same bound.
+std::string series_row(const std::vector<const ReproducedClaim*>& own) {
+    const auto held = std::ranges::count_if(own, &ReproducedClaim::holds);
+    const auto failed = std::ssize(own) - held;
+    const std::string mark = failed == 0 ? fmt::format("{} ✓", held)
+                             : held == 0 ? fmt::format("**{} ✗**", failed)
+                                         : fmt::format("{} ✓, **{} ✗**", held, failed);
+    std::string values, causes;
+    std::set<std::string_view> kinds, said;
+    for (const ReproducedClaim* c : own) kinds.insert(words_of(c->kind));
+    for (const ReproducedClaim* c : own) {
+        const QuotedPoint& q = *c->quoted;
+        values += fmt::format("{}{} at {:g}: {:.4g} for {:g}{}", values.empty() ? "" : ", ", c->holds ? "✓" : "**✗**", q.x, q.ours, q.paper,
+                              kinds.size() == 1 ? "" : fmt::format(" ({})", words_of(c->kind)));
+        if (!c->holds && said.insert(c->cause).second) causes += "<br>why: " + cell(c->cause);
+    }
+    return row({mark, cell(fmt::format("{}: as the paper's [{}]", own.front()->quoted->series, own.front()->bound)),
+                fmt::format("{}", fmt::join(kinds, ", ")), values + causes});
+}
+
+/// In the order of the experiment; a series stands where its first number does.
 std::string claim_rows(const Reproduction& result) {
     std::string out;
-    for (const ReproducedClaim& c : result.claims)
-        out += row({c.holds ? "✓" : "**✗**", cell(c.text), fmt::format("{}{}", words_of(c.kind), c.is_of_the_paper() ? "" : ", ours"),
-                    cell(c.ours) + (c.holds ? "" : "<br>why: " + cell(c.cause))});
+    std::set<std::pair<std::string_view, std::string_view>> done;
+    for (const ReproducedClaim& c : result.claims) {
+        if (!c.quoted) {
+            out += claim_row(c);
+            continue;
+        }
+        if (!done.insert({c.quoted->series, c.bound}).second) continue;
+        std::vector<const ReproducedClaim*> own;
+        for (const ReproducedClaim& other : result.claims)
+            if (other.quoted && other.quoted->series == c.quoted->series && other.bound == c.bound) own.push_back(&other);
+        out += own.size() == 1 ? claim_row(c) : series_row(own);
+    }
     return out;
 }
 
