@@ -62,4 +62,11 @@ drop_caches
 rm "$mnt/new"
 [[ $(read_all) == "$before" ]] || die "the cells kept their data: without errors they are right"
 unmount_device
+
+say "--- a drive whose records cannot be read says that the image is whole"
+if "$FLASHLAB" mount "$device" "$mnt" -o nand.cell_errors=tlc-72,nand.cycles_before=20000 > "$work/err" 2>&1; then die "mounted at 20,000 cycles"; fi
+grep -q "the image is whole: mount it with -o nand.cell_errors=none" "$work/err" || die "$(cat "$work/err")"
+mount_device
+[[ $(read_all) == "$before" ]] || die "a refused mount has changed something"
+unmount_device
 say "ok"

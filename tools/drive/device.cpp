@@ -78,13 +78,28 @@ Pram& Device::pram() {
     return *drive_->pram();
 }
 
+namespace {
+
+/// Of records that cannot be read: that the cells are worn or old, where that is why.
+std::string why_unreadable(const NandArray& array, std::string otherwise) {
+    if (array.counters().uncorrected_reads == 0) return otherwise;
+    return fmt::format(
+        "the cells have more wrong bits there than the ECC corrects, as nand.cell_errors = {} has it after so many erases and so long; "
+        "the image is whole: mount it with -o nand.cell_errors=none, or with more nand.read_retries",
+        cell_errors_names.at(std::to_underlying(array.config().errors.cells)));
+}
+
+} // namespace
+
 std::expected<void, std::string> Device::start(SimTime now) {
     const auto recovered = ssd().recover(now);
     if (!recovered)
         return std::unexpected(fmt::format(
             "the device cannot be recovered: {}{}", to_text(recovered.error()),
             recovered.error().kind == DeviceErrorKind::uncorrectable
-                ? "; nand.img is damaged where its translation layer keeps its records: put back copies of both images, or make the device anew"
+                ? "; " + why_unreadable(array(),
+                                        "nand.img is damaged where its translation layer keeps its records: put back copies of both images, or make "
+                                        "the device anew")
                 : ""));
     recovery_ = *recovered;
     started_at_ = now;
@@ -113,7 +128,7 @@ std::expected<void, std::string> Device::open_file_system(const FsOptions& optio
     } else {
         auto fs = config_.in_journal() ? FileSystem::open_journal(ssd(), events_, options, ready_at_)
                                        : FileSystem::open(pram(), fs_range(), ssd(), events_, options, ready_at_);
-        if (!fs) return std::unexpected(fs.error());
+        if (!fs) return std::unexpected(why_unreadable(array(), fs.error()));
         fs_ = std::move(*fs);
     }
     ready_at_ = std::max(ready_at_, ssd().last_reserved_end());
