@@ -121,17 +121,19 @@ TEST_CASE("a history writes each page for the last time once, and leaves in each
 }
 
 TEST_CASE("a precondition that would do nothing, or says a part twice, is refused with what to write", "[precondition]") {
-    for (const char* text : {"random:2x", "random", "written", "random:2x,written", "fill:0,random:2x"}) {
+    for (const char* text : {"random:2x", "random", "written", "random:2x,written", "fill:0,random:2x", "age:30d", "fill:0,age:1y"}) {
         CAPTURE(text);
         CHECK_THAT(parse_precondition(text).error(), ContainsSubstring("for example fill:100,random:2x"));
     }
-    for (const char* text : {"fill:50,fill:60", "fill:50,90", "fill:50,random,random:2x", "fill:50,written,written"}) {
+    for (const char* text : {"fill:50,fill:60", "fill:50,90", "fill:50,random,random:2x", "fill:50,written,written", "fill:50,age:1d,age:1d"}) {
         CAPTURE(text);
         CHECK_THAT(parse_precondition(text).error(), ContainsSubstring("given twice"));
     }
     CHECK(parse_precondition("fill:0")->fill_percent == 0);
     CHECK(parse_precondition("random:2x,fill:90")->random_fills == 2);
     CHECK(parse_precondition("0.9,random")->fill_percent == 90);
+    CHECK(parse_precondition("fill:90,age:30d")->shelf == std::chrono::hours{24 * 30});
+    CHECK_THAT(parse_precondition("fill:90,age:30").error(), ContainsSubstring("age:30d lets the data lie for 30 days"));
 }
 
 TEST_CASE("spread and slope of windows are those of their definition", "[steady-state]") {
