@@ -1,7 +1,7 @@
 /// One fill of a drive in order, as fio's bandwidth log tells it: how much is fast, and how fast it is before and after.
 ///
-/// Idea       A log's lines are put on a scale of bytes: the mean speed of each part of the drive. The parts are cut where two speeds explain them best,
-///            and the first cut is the size of the cache in front of the slower cells.
+/// Idea       A log's lines are put on a scale of bytes: the mean speed of each part of the drive. The parts are cut where two speeds explain them
+///            best, and the first cut is the size of the cache in front of the slower cells.
 /// Invariant  A drive whose speed nowhere changes by a third has one phase, and no cache.
 /// Cost       A pass over the log; the model's fill writes the whole drive once.
 /// Source     fio's documentation, "Log file formats": time in ms, KiB/s, direction, ...
