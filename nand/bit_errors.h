@@ -1,8 +1,8 @@
 /// Raw bit errors of pages, and how often a page is sensed until the ECC corrects them.
 ///
-/// Idea       The share of wrong bits is e + a PE^k + b PE^m t^n + c PE^p r^q: program/erase cycles, days since the block's first program, reads of
+/// Idea       The share of wrong bits is e + a PE^k + b PE^m t^n + c PE^p r^q: program/erase cycles, days since the block's last program, reads of
 ///            the block by its pages. The worst code word of a page of the chip has mean + z sqrt(mean) wrong bits; z is the page's own until its
-///            block is erased, so a page only gets worse. Each retry senses at other thresholds, and the ECC then corrects more.
+///            block is erased, so a page of a full block only gets worse. Each retry senses at other thresholds, and the ECC then corrects more.
 /// Invariant  Same seed, page, life and age: same answer. Blocks in another mode than the cells' own have no errors: none are published for them.
 /// Cost       None without nand.cell_errors. With it a look-up and a square root a read, and four powers when a block's minute, or its reads by 64,
 ///            changed; 24 bytes a block.

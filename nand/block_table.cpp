@@ -117,6 +117,16 @@ bool BlockTable::note_sensed(BlockId block) {
     return reads % reads_stored_at_once == 0;
 }
 
+/// To the hour: a block that is being filled has its record written once.
+bool BlockTable::note_programmed(BlockId block, SimTime end) {
+    constexpr std::uint32_t an_hour = 60;
+    BlockAge& age = ages_[block.value()];
+    const std::uint32_t minute = BlockAge::minute_of(end);
+    if (age.programmed != 0 && minute < age.programmed + an_hour) return false;
+    age.programmed = minute;
+    return true;
+}
+
 void BlockTable::grow_older(BlockId block, std::int64_t minutes) {
     BlockAge& age = ages_[block.value()];
     age.programmed = static_cast<std::uint32_t>(std::max<std::int64_t>(1, std::int64_t{age.programmed_minute()} - minutes));

@@ -66,11 +66,11 @@ public:
         Block& known = blocks_[block.value()];
         known.idle_at = std::max(known.idle_at, end);
     }
-    /// All of it is 0 where the cells have no bit errors; the next three are asked only where they have.
+    /// All of it is 0 where the cells have no bit errors; these three are asked only where they have.
     [[nodiscard]] BlockAge age(BlockId block) const { return ages_.empty() ? BlockAge{} : ages_[block.value()]; }
     /// True: the count is to be stored.
     [[nodiscard]] bool note_sensed(BlockId block);
-    void note_first_program(BlockId block, SimTime end) { ages_[block.value()] = {BlockAge::minute_of(end), 0}; }
+    [[nodiscard]] bool note_programmed(BlockId block, SimTime end);
     void grow_older(BlockId block, std::int64_t minutes);
     void note_program(BlockId block, std::uint32_t page, SimTime end, bool failed);
     /// For how many of a plane's last programs the end of each is known.

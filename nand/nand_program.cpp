@@ -129,10 +129,8 @@ std::expected<void, HostIoError> NandArray::Impl::put(const PageProgram& page, P
     } else if (auto wrote = store.write_programmed(page.page, page.oob, data_crc); !wrote) {
         return wrote;
     }
-    const bool is_first = bit_errors && blocks.write_pointer(at.block).value_or(1) == 0;
     blocks.note_program(at.block, at.page, when.end, fails || *weak);
-    if (!is_first) return {};
-    blocks.note_first_program(at.block, when.end);
+    if (!bit_errors || !blocks.note_programmed(at.block, when.end)) return {};
     return store.write_block(at.block, blocks.record_of(at.block));
 }
 

@@ -46,7 +46,7 @@ struct BlockAge {
     static constexpr std::uint32_t most = (1u << 24) - 1; ///< of either field
     static constexpr std::uint32_t first_minute = 1u
                                                   << 23; ///< the drive's clock at its start: there may be earlier ones, of drives that lay on a shelf
-    std::uint32_t programmed = 0;                        ///< minute of the first program; 0: unknown, which counts as first_minute
+    std::uint32_t programmed = 0;                        ///< minute of the last program, to an hour; 0: unknown, which counts as first_minute
     std::uint32_t reads = 0;
     [[nodiscard]] std::uint32_t programmed_minute() const { return programmed == 0 ? first_minute : programmed; }
     [[nodiscard]] static std::uint32_t minute_of(SimTime at) {
