@@ -18,6 +18,12 @@ grep -q 'was put' "$work/broken" || die "the loss is not told"
 [[ $("$work/build/power_cuts" broken) == "$(cat "$work/broken")" ]] || die "it does not repeat"
 "$work/build/contents" || die "contents"
 "$work/build/lab_device" || die "lab_device"
+"$work/build/nand_shapes" || die "nand_shapes"
+for broken in boot value; do
+    "$work/build/nand_shapes" "$broken" > "$work/broken" && die "a $broken that loses its only copy passes"
+    grep -q '^cut at [0-9]* ns' "$work/broken" || die "nand_shapes $broken does not tell the cut"
+    echo "nand_shapes $broken: $(cat "$work/broken")"
+done
 PKG_CONFIG_PATH=$work/moved/lib/pkgconfig:$work/moved/lib/$(uname -m)-linux-gnu/pkgconfig
 export PKG_CONFIG_PATH
 cd "$work"

@@ -107,6 +107,23 @@ int flashlab_recover(flashlab_device* device) {
     });
 }
 
+void flashlab_note_instants(flashlab_device* device) {
+    (void)guarded(device, [&] {
+        device->lab->note_instants();
+        return 0;
+    });
+}
+size_t flashlab_instants(flashlab_device* device, uint64_t* to, size_t room) {
+    size_t count = 0;
+    (void)guarded(device, [&] {
+        const auto instants = device->lab->instants();
+        std::ranges::copy_n(instants.begin(), static_cast<std::ptrdiff_t>(std::min(room, instants.size())), to);
+        count = instants.size();
+        return 0;
+    });
+    return count;
+}
+
 void flashlab_get_statistics(const flashlab_device* device, struct flashlab_statistics* to) {
     const flashlab::LabStatistics s = device->lab->statistics();
     *to = {.now_ns = s.now_ns,

@@ -1,0 +1,131 @@
+"""littlefs, the real one, on a raw chip whose power is cut at every instant at which a cut makes a difference. With FlashLab's wheel:
+
+    pip install littlefs-python
+    python littlefs_on_nand.py           every file that was closed is there after every cut, and the file system can be written
+    python littlefs_on_nand.py broken    the same on a chip whose last page is lost by a cut although its program had returned: exit code 1
+"""
+
+import sys
+
+from flashlab_device import CutFound, FlashError, Nand, PowerLost, Unreadable, every_cut
+from littlefs import LittleFS, LittleFSError
+
+IO, CORRUPT = -5, -84  # what littlefs calls these errors
+
+
+class OnNand:
+    """The four functions that littlefs asks for. They return codes: an exception would not find its way through C."""
+
+    def __init__(self, nand):
+        self.nand = nand
+
+    def read(self, config, block, offset, size):
+        data = bytearray()
+        while len(data) < size:
+            page, at = divmod(block * config.block_size + offset + len(data), self.nand.page_bytes)
+            part = min(size - len(data), self.nand.page_bytes - at)
+            try:
+                data += self.nand.read(page, at, part)
+            except Unreadable:
+                data += bytes((page * 31 + at + i * 17) % 251 for i in range(part))  # a read cannot fail here: bits that mean nothing
+            except PowerLost:
+                data += bytes(part)
+        return data
+
+    def prog(self, config, block, offset, data):
+        first = (block * config.block_size + offset) // self.nand.page_bytes
+        try:
+            for i in range(len(data) // self.nand.page_bytes):
+                self.nand.program(first + i, bytes(data[i * self.nand.page_bytes:(i + 1) * self.nand.page_bytes]))
+        except PowerLost:
+            return IO
+        except FlashError:
+            return CORRUPT
+        return 0
+
+    def erase(self, config, block):
+        try:
+            self.nand.erase(block)
+        except PowerLost:
+            return IO
+        return 0
+
+    def sync(self, config):
+        return 0 if self.nand.has_power else IO
+
+
+class Late(OnNand):
+    """Keeps the last page in a buffer, and says that it is programmed."""
+
+    waiting = None
+
+    def prog(self, config, block, offset, data):
+        before, self.waiting = self.waiting, (block, offset, bytes(data))
+        return super().prog(config, *before) if before else 0
+
+    def erase(self, config, block):
+        if self.waiting and self.waiting[0] == block:
+            self.waiting = None
+        return super().erase(config, block)
+
+    def read(self, config, block, offset, size):
+        data = super().read(config, block, offset, size)
+        if self.waiting and self.waiting[0] == block:
+            for i, byte in enumerate(self.waiting[2], self.waiting[1] - offset):
+                if 0 <= i < size:
+                    data[i] = byte
+        return data
+
+
+def small_chip():
+    return Nand(page_bytes=512, pages_per_block=8, blocks=12)
+
+
+def file_system(context):
+    nand = context.nand
+    return LittleFS(context=context, mount=False, block_size=nand.page_bytes * nand.pages_per_block, block_count=nand.blocks, read_size=64,
+                    prog_size=nand.page_bytes, cache_size=nand.page_bytes, lookahead_size=16, block_cycles=4)
+
+
+def write(fs, name, content):
+    with fs.open(name, "wb") as file:
+        file.write(content)
+
+
+def test(context):
+    files = [(f"file{i % 3}", bytes([65 + i]) * (60 + 700 * (i % 2))) for i in range(8)]
+
+    def workload(nand, told):
+        fs = file_system(context(nand))
+        try:
+            fs.format()
+            fs.mount()
+            told.append("format")
+            for name, content in files:
+                write(fs, name, content)
+                told.append(name)
+        except LittleFSError as error:
+            raise (error if nand.has_power else PowerLost()) from error
+
+    def judge(nand, told):
+        if not told:
+            return
+        fs = file_system(OnNand(nand))
+        fs.mount()
+        found = {}
+        for name in fs.listdir("/"):
+            with fs.open(name, "rb") as file:
+                found[name] = file.read()
+        done = len(told) - 1
+        under_way = {**{name: b"" for name, _ in files[done:done + 1]}, **dict(files[:done])}  # a new file is empty until it is closed
+        assert found in (dict(files[:done]), dict(files[:done + 1]), under_way), f"after {done} files there are { {n: d[:4] for n, d in found.items()} }"
+        write(fs, "one_more", b"still works" * 100)
+
+    return every_cut(workload, judge, make=small_chip)
+
+
+if __name__ == "__main__":
+    try:
+        print(test(Late if sys.argv[1:] == ["broken"] else OnNand))
+    except CutFound as found:
+        sys.exit(str(found))
