@@ -6,7 +6,7 @@
 # Without a third word it is linked with the library of BUILD, installed, which pkg-config finds. With `tree` it compiles the library itself, by CMake (again
 # only what has changed, in BUILD/crate).
 set -euo pipefail
-build=${1:?usage: crate.sh BUILD SOURCE [tree]} source=${2:?usage: crate.sh BUILD SOURCE [tree]} from=${3-}
+build=$(cd "${1:?usage: crate.sh BUILD SOURCE [tree]}" && pwd) source=$(cd "${2:?usage: crate.sh BUILD SOURCE [tree]}" && pwd) from=${3-}
 examples=$source/tests/examples/library crate=$source/tools/library/rust
 command -v cargo > /dev/null && cargo add --help > /dev/null 2>&1 || { echo "skipped: no cargo that can add"; exit 77; }
 work=$(mktemp -d "${TMPDIR:-/tmp}/flashlab-crate.XXXXXX")

@@ -5,7 +5,7 @@
 # Without a third word it takes the shared library that is built already, in BUILD or beside it. With `wheel` it makes the wheel as a user does, by pip, which
 # compiles the library (again only what has changed, in BUILD/wheel), installs it, and runs littlefs of PyPI on a chip.
 set -euo pipefail
-build=${1:?usage: python_device.sh BUILD SOURCE [wheel]} source=${2:?usage: python_device.sh BUILD SOURCE [wheel]} from=${3-}
+build=$(cd "${1:?usage: python_device.sh BUILD SOURCE [wheel]}" && pwd) source=$(cd "${2:?usage: python_device.sh BUILD SOURCE [wheel]}" && pwd) from=${3-}
 here=$source/tests/packaging examples=$source/tests/examples/library package=$source/tools/library/python
 export PYTHONDONTWRITEBYTECODE=1
 work=$(mktemp -d "${TMPDIR:-/tmp}/flashlab-device.XXXXXX")
@@ -29,7 +29,9 @@ else
         if [[ -e $folder/libflashlab.so ]]; then break; fi
     done
     [[ -e $folder/libflashlab.so ]] || skip "no shared library is built: cmake --preset library && cmake --build --preset library"
-    cmake --build "$folder" --target flashlab_shared -- -n 2> /dev/null | grep -q 'no work to do' || skip "$folder/libflashlab.so is older than its sources"
+    newer=$(cd "$source" && find base nand pram ftl crash fs tools/text tools/host tools/log tools/drive tools/library \( -name '*.h' -o -name '*.cpp' -o -name '*.def' \) \
+        -newer "$folder/libflashlab.so" -print -quit)
+    [[ -z $newer ]] || skip "$folder/libflashlab.so is older than $newer"
     cp -r "$package/flashlab_device" "$work/packages/"
     cp "$folder/libflashlab.so" "$work/packages/flashlab_device/"
 fi

@@ -116,13 +116,16 @@ public:
     bool has_power() const override { return has_power_; }
 
     std::expected<void, LabError> read(std::uint64_t first, std::span<std::byte> to) override {
+        if (to.empty()) return nothing_at(first);
         return call(to.size(), [&](std::uint32_t sectors) { return device_->ssd().read(Sector{first}, sectors, to, now_); });
     }
     std::expected<void, LabError> write(std::uint64_t first, std::span<const std::byte> from) override {
+        if (from.empty()) return nothing_at(first);
         return call(from.size(),
                     [&](std::uint32_t sectors) { return device_->ssd().write(Sector{first}, sectors, from, WriteDurability::volatile_ok, now_); });
     }
     std::expected<void, LabError> trim(std::uint64_t first, std::uint64_t sectors) override {
+        if (sectors == 0) return nothing_at(first);
         return call(0, [&](std::uint32_t) { return device_->ssd().trim(Sector{first}, sectors, now_); });
     }
     std::expected<void, LabError> flush() override {
@@ -217,6 +220,11 @@ private:
         }
         now_ = std::max(now_, done);
         return result ? std::expected<void, LabError>{} : std::unexpected(error_of(result.error()));
+    }
+    /// A command of no sectors is none for the drive.
+    std::expected<void, LabError> nothing_at(std::uint64_t first) const {
+        if (!has_power_) return std::unexpected(LabError::power_lost);
+        return first <= sectors() ? std::expected<void, LabError>{} : std::unexpected(LabError::out_of_range);
     }
     void work() {
         const SimTime next = device_->ssd().tick(now_);

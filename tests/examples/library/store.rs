@@ -71,7 +71,7 @@ const PUTS: u32 = 14;
 
 fn after(puts: usize) -> Vec<Option<u32>> {
     let mut values = vec![None; KEYS.into()];
-    (0..PUTS).take(puts).for_each(|i| values[i as usize % values.len()] = Some(i));
+    (0..PUTS).take(puts).for_each(|i| values[(i % u32::from(KEYS)) as usize] = Some(i));
     values
 }
 
@@ -93,7 +93,7 @@ fn main() {
         device.check()
     };
     std::panic::set_hook(Box::new(|_| ())); // the judge's panic is told below
-    match every_cut(|| Device::new("tiny"), 3, workload, judge) {
+    match every_cut(|| Device::small(), 3, workload, judge) {
         Ok(cuts) => println!("{cuts:?}"),
         Err(found) => {
             eprintln!("{found}");

@@ -2,7 +2,7 @@
 
     from flashlab_device import Device, every_cut
 
-    with Device("tiny") as device:
+    with Device() as device:
         device.write(0, b"x" * 512)
         device.flush()                              # from here on every cut leaves it
         device.cut_at(device.now_ns + 1000, seed=7)

@@ -6,6 +6,7 @@ from typing import Any, Mapping, NamedTuple, Optional
 from . import _c
 
 SECTOR_BYTES = 512
+_small = {"ftl.scheme": "page_map", "dram.write_buffer_bytes": "64K"}
 
 
 class Statistics(NamedTuple):
@@ -37,14 +38,17 @@ def _setting(key: str, value: Any) -> bytes:
 class Device(_c.Powered):
     """A new, empty drive. `preset` as `flashlab presets` lists them; `settings` as --set of `flashlab mkfs`; `size` in bytes, 0: the preset's.
 
+    Without a preset it is a small one for tests, of 3 MiB, whose write buffer loses what no flush() has made durable: the preset tiny by itself has no
+    buffer, and others have one with capacitors, so that a forgotten flush would not be noticed.
     Sectors have 512 bytes. Data written before a flush() that returned survive every cut. Threads take turns.
     """
 
     _prefix = "flashlab_"
 
-    def __init__(self, preset: str = "tiny", *, settings: Optional[Mapping[str, Any]] = None, size: int = 0) -> None:
-        words = [_setting(key, value) for key, value in (settings or {}).items()]
-        name, size = preset.encode(), _c.whole(size, "size")
+    def __init__(self, preset: Optional[str] = None, *, settings: Optional[Mapping[str, Any]] = None, size: int = 0) -> None:
+        asked = {**({} if preset is not None else _small), **(settings or {})}
+        words = [_setting(key, value) for key, value in asked.items()]
+        name, size = ("tiny" if preset is None else preset).encode(), _c.whole(size, "size")
         if b"\0" in name:
             raise ValueError("a zero byte in the preset's name")
         list_of_words = (ctypes.c_char_p * len(words))(*words)

@@ -23,6 +23,12 @@ fn c_text(text: &str) -> Result<CString> {
 }
 
 impl Device {
+    /// A small drive for tests, of 3 MiB, whose write buffer loses what no `flush()` has made durable: the preset tiny by itself has no buffer, and others
+    /// have one with capacitors, so that a forgotten flush would not be noticed.
+    pub fn small() -> Result<Device> {
+        Device::with("tiny", &["ftl.scheme=page_map", "dram.write_buffer_bytes=64K"], 0)
+    }
+
     /// A new, empty drive; `preset` as `flashlab presets` lists them.
     pub fn new(preset: &str) -> Result<Device> {
         Device::with(preset, &[], 0)

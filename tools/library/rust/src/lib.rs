@@ -3,7 +3,7 @@
 //! ```
 //! use flashlab::{Device, Error, Powered};
 //!
-//! let mut device = Device::new("tiny")?;
+//! let mut device = Device::small()?;
 //! device.write(0, &[7; 512])?;
 //! device.flush()?; // from here on every cut leaves it
 //! device.cut_at(device.now_ns() + 1000, 7);

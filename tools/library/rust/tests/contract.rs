@@ -1,8 +1,10 @@
 //! What the crate promises beyond the functions of C: no misuse that compiles ends in anything but an error.
+use std::cell::Cell;
+
 use flashlab::{every_cut, one_cut, Chip, Device, Error, Nand, Powered};
 
 fn tiny() -> Device {
-    Device::new("tiny").unwrap()
+    Device::small().unwrap()
 }
 
 #[test]
@@ -126,7 +128,9 @@ fn every_cut_finds_the_window_in_which_the_only_copy_is_erased() {
             Ok(())
         }
     };
+    let judged = Cell::new(0);
     let judge = |nand: &mut Nand, told: &[u8]| {
+        judged.set(judged.get() + 1);
         let mut to = [0; 512];
         let mut read = |page| nand.read(page, 0, &mut to).ok().map(|()| to[0]).filter(|&count| count != 0xff);
         let found = [read(0), read(1)].into_iter().flatten().max();
@@ -134,6 +138,7 @@ fn every_cut_finds_the_window_in_which_the_only_copy_is_erased() {
     };
     let tried = every_cut(make, 6, counts(true), judge).unwrap();
     assert!(tried.instants >= 3 * 4, "{tried:?}");
+    assert_eq!((tried.cuts, judged.get()), (tried.instants * 6, tried.cuts));
     let found = every_cut(make, 6, counts(false), judge).unwrap_err();
     let again = one_cut(make, counts(false), judge, found.at_ns.unwrap(), found.seed).unwrap_err();
     assert_eq!(found, again);
