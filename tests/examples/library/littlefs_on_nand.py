@@ -8,7 +8,7 @@
 import sys
 
 from flashlab_device import CutFound, FlashError, Nand, PowerLost, Unreadable, every_cut
-from littlefs import LittleFS, LittleFSError
+from littlefs import LittleFS, LittleFSError, lfs
 
 IO, CORRUPT = -5, -84  # what littlefs calls these errors
 
@@ -88,8 +88,10 @@ def file_system(context):
 
 
 def write(fs, name, content):
-    with fs.open(name, "wb") as file:
-        file.write(content)
+    """By the functions of C: the package's file objects close a file once more, which littlefs asserts against, when a close has failed."""
+    file = lfs.file_open(fs.fs, name, "w")
+    lfs.file_write(fs.fs, file, content)
+    lfs.file_close(fs.fs, file)
 
 
 def test(context):

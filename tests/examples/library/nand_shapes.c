@@ -12,7 +12,7 @@
 #include "block_adapter.h"
 #include "nand_adapters.h"
 
-enum { page_bytes = 512, block_pages = 4, block_bytes = page_bytes * block_pages, image_bytes = 3 * page_bytes, seeds = 6, values = 5 };
+enum { page_bytes = 512, block_pages = 4, block_bytes = page_bytes * block_pages, image_bytes = 3 * page_bytes, seeds = 6, values = 5, value_at = 100 };
 static const struct flash_area areas[] = {{.fa_id = 1, .fa_off = 0, .fa_size = block_bytes},
                                           {.fa_id = 2, .fa_off = block_bytes, .fa_size = block_bytes},
                                           {.fa_id = 3, .fa_off = 2 * block_bytes, .fa_size = block_bytes}};
@@ -65,7 +65,8 @@ static int update(int broken) {
 
 static int put(const struct block_config* c, unsigned value, int broken) {
     unsigned char page[page_bytes];
-    memset(page, (int)value, sizeof page);
+    memset(page, 0, sizeof page);
+    page[value_at] = (unsigned char)value;
     const uint32_t block = broken ? 3 : 3 + value % 2;
     int code = c->erase(c, block);
     if (code == BLOCK_OK) code = c->prog(c, block, 0, page, sizeof page);
@@ -75,8 +76,8 @@ static int put(const struct block_config* c, unsigned value, int broken) {
 static unsigned get(const struct block_config* c) {
     unsigned newest = 0;
     for (uint32_t block = 3; block < 5; ++block) {
-        unsigned char value;
-        if (c->read(c, block, 100, &value, 1) == BLOCK_OK && value != 0xff && value > newest) newest = value;
+        unsigned char value = 250; /* what nobody put: a read that returns nothing is seen */
+        if (c->read(c, block, value_at, &value, 1) == BLOCK_OK && value != 0xff && value > newest) newest = value;
     }
     return newest;
 }
