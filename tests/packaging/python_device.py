@@ -1,7 +1,9 @@
 """What the package flashlab_device promises: contracts first, then misuse, which ends in an exception and never in a crash."""
 
+import copy
 import gc
 import itertools
+import pickle
 import sys
 import threading
 
@@ -173,6 +175,12 @@ def test_a_closed_drive_is_an_error_for_every_call():
     assert "closed" in repr(device)
 
 
+def test_a_drive_is_neither_copied_nor_pickled():
+    with Device() as device:
+        for call in (copy.copy, copy.deepcopy, pickle.dumps):
+            raises(TypeError, call, device)
+
+
 def test_threads_take_turns_on_one_drive_and_one_may_close_it():
     device = Device()
     wrong = []
@@ -224,7 +232,7 @@ def test_a_chip_refuses_what_its_data_sheet_forbids():
         nand.recover()
         assert nand.read(0) == sector(6)
     raises(ValueError, nand.read, 0)
-    for wrong in ({"page_bytes": 100}, {"blocks": 0}, {"blocks": 2**31}, {"blocks": 2**32}, {"pages_per_block": -1}, {"erase_ns": 2**64}):
+    for wrong in ({"page_bytes": 100}, {"blocks": 0}, {"blocks": 2**31}, {"blocks": 2**32}, {"pages_per_block": -1}, {"erase_ns": 2**64}, {"erase_ns": 10**11}):
         raises(ValueError, Nand, **wrong)
 
 

@@ -61,7 +61,7 @@ wrong() { # WHAT FILE SED
     sed -i "$3" "wrong/flashlab_device/$2"
     if cmp -s "wrong/flashlab_device/$2" "packages/flashlab_device/$2"; then die "$1: nothing was changed"; fi
     code=0
-    PYTHONPATH=$work/wrong timeout 300 "$python" "$here/python_device.py" > out 2>&1 || code=$?
+    { PYTHONPATH=$work/wrong timeout 300 "$python" "$here/python_device.py"; } > out 2>&1 || code=$? # a crash, too, is told there
     [[ $code -ne 0 ]] || die "a package that $1 passes"
     echo "a package that $1: $(tail -n 1 out | cut -c 1-100)"
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <new>
 
 #include "tools/library/lab_device.h"
 
@@ -63,6 +64,8 @@ flashlab_device* flashlab_make(const char* preset, const char* const* settings, 
         auto lab = flashlab::LabDevice::make(options);
         if (lab) return new flashlab_device{std::move(*lab), {}};
         put_text(lab.error(), why, why_bytes);
+    } catch (const std::bad_alloc&) {
+        put_text("there is not enough memory for it", why, why_bytes);
     } catch (const std::exception& error) {
         put_text(error.what(), why, why_bytes);
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <new>
 
 #include "tools/library/flashlab.h"
 #include "tools/library/lab_nand.h"
@@ -46,8 +47,10 @@ int on_chip(flashlab_nand* nand, const Work& work) {
     return FLASHLAB_FAILED;
 }
 
+constexpr std::uint64_t longest_operation_ns = 10'000'000'000;
+
 flashlab::Duration time_or(std::uint64_t ns, std::int64_t otherwise) {
-    return flashlab::Duration{ns == 0 ? otherwise : static_cast<std::int64_t>(std::min<std::uint64_t>(ns, 1u << 30))};
+    return flashlab::Duration{ns == 0 ? otherwise : static_cast<std::int64_t>(ns)};
 }
 
 flashlab::NandConfig config_of(const flashlab_nand_chip& chip) {
@@ -76,9 +79,15 @@ void tell(const std::string& text, char* to, std::size_t bytes) {
 
 flashlab_nand* flashlab_nand_make(const struct flashlab_nand_chip* chip, char* why, size_t why_bytes) {
     try {
+        if (std::max({chip->read_ns, chip->program_ns, chip->erase_ns}) > longest_operation_ns) {
+            tell("an operation takes 10 s at most", why, why_bytes);
+            return nullptr;
+        }
         auto lab = LabNand::make(config_of(*chip));
         if (lab) return new flashlab_nand{std::move(*lab), {}};
         tell(lab.error(), why, why_bytes);
+    } catch (const std::bad_alloc&) {
+        tell("there is not enough memory for it", why, why_bytes);
     } catch (const std::exception& error) {
         tell(error.what(), why, why_bytes);
     }

@@ -28,7 +28,7 @@ typedef struct flashlab_nand flashlab_nand;
 struct flashlab_nand_chip {
     uint32_t page_bytes; /* a multiple of 512 */
     uint32_t pages_per_block, blocks;
-    uint64_t read_ns, program_ns, erase_ns; /* 0: 25 us, 200 us, 1.5 ms */
+    uint64_t read_ns, program_ns, erase_ns; /* 0: 25 us, 200 us, 1.5 ms; 10 s at most */
 };
 
 /* A new chip, erased and without bad blocks. Null if there is none like that: then `why`, of `why_bytes`, says why. */

@@ -8,16 +8,17 @@ import operator
 import os
 import threading
 from ctypes import POINTER, Structure, c_char_p, c_double, c_int, c_size_t, c_uint32, c_uint64, c_void_p
-from typing import Any, Callable, List, Optional
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from .errors import Failed, OutOfRange, by_code
 
 
 class CStatistics(Structure):
-    _fields_ = [(name, c_uint64) for name in (
-        "now_ns", "host_read_bytes", "host_write_bytes", "nand_page_reads", "nand_page_programs", "nand_block_erases", "page_bytes",
-        "power_cuts", "operations_torn", "operations_undone")] + [
-        ("erase_count_min", c_uint32), ("erase_count_max", c_uint32), ("erase_count_mean", c_double), ("waf", c_double)]
+    _fields_ = [
+        ("now_ns", c_uint64), ("host_read_bytes", c_uint64), ("host_write_bytes", c_uint64), ("nand_page_reads", c_uint64),
+        ("nand_page_programs", c_uint64), ("nand_block_erases", c_uint64), ("page_bytes", c_uint64), ("power_cuts", c_uint64),
+        ("operations_torn", c_uint64), ("operations_undone", c_uint64), ("erase_count_min", c_uint32), ("erase_count_max", c_uint32),
+        ("erase_count_mean", c_double), ("waf", c_double)]
 
 
 class CChip(Structure):
@@ -26,7 +27,7 @@ class CChip(Structure):
 
 
 _times = POINTER(c_uint64)
-_functions = {  # name: (result, what follows the object)
+_functions: Dict[str, Tuple[Any, Optional[List[Any]]]] = {  # name: (result, what follows the object)
     "flashlab_version": (c_char_p, None),
     "flashlab_make": (c_void_p, [POINTER(c_char_p), c_size_t, c_uint64, c_void_p, c_size_t]),
     "flashlab_free": (None, []),
@@ -82,7 +83,7 @@ class Powered:
 
     _prefix = ""
 
-    def __init__(self, make: Callable[[ctypes.Array], Optional[int]]) -> None:
+    def __init__(self, make: "Callable[[ctypes.Array[ctypes.c_char]], Optional[int]]") -> None:
         why = ctypes.create_string_buffer(1000)
         self._lock = threading.Lock()
         self._object = make(why)
@@ -99,7 +100,8 @@ class Powered:
         return getattr(library, self._prefix + name)(self._object, *arguments)
 
     def _why(self) -> str:
-        return self._unlocked("why").decode(errors="replace")
+        why: bytes = self._unlocked("why")
+        return why.decode(errors="replace")
 
     def _do(self, name: str, *arguments: Any) -> None:
         with self._lock:
@@ -112,7 +114,7 @@ class Powered:
     @property
     def now_ns(self) -> int:
         """Simulated time since the object was made, in nanoseconds."""
-        return self._ask("now_ns")
+        return int(self._ask("now_ns"))
 
     @property
     def has_power(self) -> bool:
@@ -137,6 +139,9 @@ class Powered:
             to = (c_uint64 * room)()
             self._unlocked("instants", to, room)
             return list(to)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError(f"a {type(self).__name__} can be neither copied nor pickled")
 
     def close(self) -> None:
         """Gives the memory back. Closing twice does no harm."""

@@ -66,7 +66,7 @@ class Device(_c.Powered):
 
     def read(self, first_sector: int, sectors: int = 1) -> bytes:
         first = _c.place(first_sector, "first_sector", self.sectors)
-        count = _c.place(sectors, "sectors", self.sectors - first)
+        count = _c.place(sectors, "sectors", min(self.sectors - first, 2**32 - 1))
         to = ctypes.create_string_buffer(count * SECTOR_BYTES)
         self._do("read", first, count, to)
         return to.raw
@@ -77,7 +77,8 @@ class Device(_c.Powered):
         content = data if isinstance(data, bytes) else bytes(memoryview(data))
         if len(content) % SECTOR_BYTES:
             raise ValueError(f"{len(content)} bytes are no whole sectors of {SECTOR_BYTES}")
-        self._do("write", first, _c.place(len(content) // SECTOR_BYTES, "sectors", self.sectors - first), content)
+        count = _c.place(len(content) // SECTOR_BYTES, "sectors", min(self.sectors - first, 2**32 - 1))
+        self._do("write", first, count, content)
 
     def trim(self, first_sector: int, sectors: int) -> None:
         """These sectors read zero from now on."""

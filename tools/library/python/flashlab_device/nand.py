@@ -50,7 +50,7 @@ class Nand(_c.Powered):
         self._do("erase", _c.place(block, "block", self.blocks - 1))
 
     def erase_count(self, block: int) -> int:
-        return self._ask("erase_count", _c.place(block, "block", self.blocks - 1))
+        return int(self._ask("erase_count", _c.place(block, "block", self.blocks - 1)))
 
     def _pass_until(self, at_ns: int) -> None:
         """A chip does nothing by itself."""
