@@ -66,6 +66,7 @@ wrong() { # WHAT FILE SED
     echo "a package that $1: $(tail -n 1 out | cut -c 1-100)"
 }
 wrong "does not look whether it is closed" _c.py 's/if not getattr(self, "_object", None):/if False:/'
+wrong "lets two threads in" _c.py 's/self._lock = threading.Lock()/import contextlib; self._lock = contextlib.nullcontext()/'
 wrong "lets C cut off long numbers" _c.py 's/if not 0 <= number < 1 << bits:/if False:/'
 wrong "cuts once for all seeds" cuts.py 's/range(1, seeds + 1)/range(1, 2)/'
 wrong "cuts at every other instant" cuts.py 's/instants\[::step\]/instants[::step * 2]/'

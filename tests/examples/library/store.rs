@@ -93,7 +93,7 @@ fn main() {
         device.check()
     };
     std::panic::set_hook(Box::new(|_| ())); // the judge's panic is told below
-    match every_cut(|| Device::small(), 3, workload, judge) {
+    match every_cut(Device::small, 3, workload, judge) {
         Ok(cuts) => println!("{cuts:?}"),
         Err(found) => {
             eprintln!("{found}");

@@ -10,6 +10,21 @@ use crate::ffi::{self, Statistics};
 pub const SECTOR_BYTES: usize = 512;
 
 /// A drive. Its sectors have 512 bytes. Data written before a `flush()` that returned `Ok` survive every cut.
+///
+/// After it is dropped, and from two threads at once, it cannot be used:
+///
+/// ```compile_fail,E0382
+/// let mut device = flashlab::Device::small().unwrap();
+/// drop(device);
+/// device.flush().unwrap();
+/// ```
+///
+/// ```compile_fail,E0277
+/// let device = flashlab::Device::small().unwrap();
+/// std::thread::scope(|threads| {
+///     threads.spawn(|| device.sectors());
+/// });
+/// ```
 pub struct Device {
     raw: NonNull<ffi::CDevice>,
     sectors: u64,

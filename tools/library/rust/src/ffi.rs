@@ -54,8 +54,14 @@ pub struct Statistics {
 }
 
 extern "C" {
-    pub fn flashlab_make(preset: *const c_char, settings: *const *const c_char, count: usize, bytes: u64, why: *mut c_char, why_bytes: usize)
-        -> *mut CDevice;
+    pub fn flashlab_make(
+        preset: *const c_char,
+        settings: *const *const c_char,
+        count: usize,
+        bytes: u64,
+        why: *mut c_char,
+        why_bytes: usize,
+    ) -> *mut CDevice;
     pub fn flashlab_free(device: *mut CDevice);
     pub fn flashlab_sectors(device: *const CDevice) -> u64;
     pub fn flashlab_read(device: *mut CDevice, first: u64, sectors: u32, to: *mut c_void) -> c_int;

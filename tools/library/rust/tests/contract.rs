@@ -134,7 +134,11 @@ fn every_cut_finds_the_window_in_which_the_only_copy_is_erased() {
         let mut to = [0; 512];
         let mut read = |page| nand.read(page, 0, &mut to).ok().map(|()| to[0]).filter(|&count| count != 0xff);
         let found = [read(0), read(1)].into_iter().flatten().max();
-        if found >= told.last().copied() { Ok(()) } else { Err(format!("{told:?} were acknowledged, {found:?} is left")) }
+        if found >= told.last().copied() {
+            Ok(())
+        } else {
+            Err(format!("{told:?} were acknowledged, {found:?} is left"))
+        }
     };
     let tried = every_cut(make, 6, counts(true), judge).unwrap();
     assert!(tried.instants >= 3 * 4, "{tried:?}");
