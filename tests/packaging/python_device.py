@@ -112,6 +112,54 @@ def test_a_cut_that_every_cut_finds_can_be_repeated_alone():
     raises(ValueError, fl.every_cut, workload, judge, seeds=0)
 
 
+def test_a_repair_that_is_not_safe_when_it_is_cut_itself_is_found():
+    """Two pages are to be equal. The workload leaves a note of what it writes; the repair forgets the note before, or after, it has finished."""
+    def change(nand, value):
+        for block in (0, 1):
+            nand.erase(block)
+            nand.program(block, sector(value))
+
+    def workload(nand, told):
+        nand.erase(2)
+        nand.program(2, sector(9))
+        change(nand, 9)
+        nand.erase(2)
+
+    def repair(nand, is_safe):
+        try:
+            is_noted = nand.read(2) == sector(9)
+        except fl.Unreadable:
+            is_noted = False
+        if is_noted:
+            for step in (lambda: change(nand, 9), lambda: nand.erase(2)) if is_safe else (lambda: nand.erase(2), lambda: change(nand, 9)):
+                step()
+
+    def judge(nand, told):
+        repair(nand, True)
+        assert nand.read(0) == nand.read(1)
+
+    def chip():
+        nand = Nand(page_bytes=512, pages_per_block=1, blocks=3)
+        change(nand, 1)
+        return nand
+
+    once = fl.every_cut(workload, judge, make=chip)
+    twice = fl.every_cut(workload, judge, make=chip, repair=lambda nand: repair(nand, True))
+    assert twice.instants == once.instants and twice.cuts > 2 * once.cuts, (once, twice)
+
+    def unsafe(nand):
+        repair(nand, False)
+
+    try:
+        fl.every_cut(workload, judge, make=chip, repair=unsafe)
+    except fl.CutFound as found:
+        assert found.again_ns is not None and found.again_ns > found.at_ns and "and again at" in str(found)
+        raises(fl.CutFound, fl.one_cut, workload, judge, found.at_ns, found.seed, again_ns=found.again_ns, make=chip, repair=unsafe)
+    else:
+        raise AssertionError("not found")
+    raises(ValueError, fl.one_cut, workload, judge, 1, again_ns=2)
+
+
 def test_the_workload_of_a_cut_may_fail_by_itself_and_is_told():
     def workload(device, told):
         device.flush()

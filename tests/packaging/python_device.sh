@@ -70,5 +70,6 @@ wrong "lets two threads in" _c.py 's/self._lock = threading.Lock()/import contex
 wrong "lets C cut off long numbers" _c.py 's/if not 0 <= number < 1 << bits:/if False:/'
 wrong "cuts once for all seeds" cuts.py 's/range(1, seeds + 1)/range(1, 2)/'
 wrong "cuts at every other instant" cuts.py 's/instants\[::step\]/instants[::step * 2]/'
-wrong "swallows what the judge says" cuts.py 's/raise CutFound(at_ns, seed, error) from error/pass/'
+wrong "swallows what the judge says" cuts.py 's/raise CutFound(at_ns, seed, again_ns, error) from error/return []/'
+wrong "does not cut the repair" cuts.py 's/for again_ns in again:/for again_ns in again[:0]:/'
 wrong "takes half a sector" device.py 's/if len(content) % SECTOR_BYTES:/if False:/'

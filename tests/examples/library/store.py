@@ -97,7 +97,7 @@ def test(store):
         assert found in (dict(PUTS[:len(told)]), with_next), f"{len(told)} puts were acknowledged, and {found} is left"
         assert device.check() is None, device.check()
 
-    return every_cut(workload, judge)
+    return every_cut(workload, judge, repair=store)  # opening it may write, and is cut, too
 
 
 if __name__ == "__main__":
