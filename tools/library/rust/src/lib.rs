@@ -23,7 +23,7 @@ mod error;
 mod ffi;
 mod nand;
 
-pub use cuts::{every_cut, one_cut, CutFound, Cuts, Powered};
+pub use cuts::{every_cut, every_two_cuts, one_cut, Cut, CutFound, Cuts, Powered};
 pub use device::{Device, SECTOR_BYTES};
 pub use error::{Error, Result};
 pub use ffi::{Chip, Statistics};

@@ -1,7 +1,7 @@
 //! What the crate promises beyond the functions of C: no misuse that compiles ends in anything but an error.
 use std::cell::Cell;
 
-use flashlab::{every_cut, one_cut, Chip, Device, Error, Nand, Powered};
+use flashlab::{every_cut, every_two_cuts, one_cut, Chip, Device, Error, Nand, Powered};
 
 fn tiny() -> Device {
     Device::small().unwrap()
@@ -144,7 +144,51 @@ fn every_cut_finds_the_window_in_which_the_only_copy_is_erased() {
     assert!(tried.instants >= 3 * 4, "{tried:?}");
     assert_eq!((tried.cuts, judged.get()), (tried.instants * 6, tried.cuts));
     let found = every_cut(make, 6, counts(false), judge).unwrap_err();
-    let again = one_cut(make, counts(false), judge, found.at_ns.unwrap(), found.seed).unwrap_err();
+    let again = one_cut(make, counts(false), |_: &mut Nand| Ok::<(), Error>(()), judge, found.cut).unwrap_err();
     assert_eq!(found, again);
     assert!(every_cut(make, 0, counts(true), judge).is_err());
+}
+
+/// Two pages are to be equal. The workload leaves a note of what it writes; the repair forgets the note before, or after, it has finished.
+#[test]
+fn a_repair_that_is_not_safe_when_it_is_cut_itself_is_found() {
+    fn change(nand: &mut Nand, value: u8) -> Result<(), Error> {
+        (0..2).try_for_each(|block| nand.erase(block).and_then(|()| nand.program(block, &[value; 512])))
+    }
+    fn left(nand: &mut Nand, block: u32) -> u8 {
+        let mut to = [0; 512];
+        nand.read(block, 0, &mut to).map_or(0, |()| to[0])
+    }
+    let make = || {
+        let mut nand = Nand::new(Chip { page_bytes: 512, pages_per_block: 1, blocks: 3, ..Chip::default() })?;
+        change(&mut nand, 1)?;
+        Ok(nand)
+    };
+    let workload = |nand: &mut Nand, _: &mut Vec<()>| -> Result<(), Error> {
+        nand.erase(2)?;
+        nand.program(2, &[9; 512])?;
+        change(nand, 9)?;
+        nand.erase(2)
+    };
+    let repair = |is_safe: bool| {
+        move |nand: &mut Nand| -> Result<(), Error> {
+            match (left(nand, 2), is_safe) {
+                (9, true) => change(nand, 9).and_then(|()| nand.erase(2)),
+                (9, false) => nand.erase(2).and_then(|()| change(nand, 9)),
+                _ => Ok(()),
+            }
+        }
+    };
+    let judge = |nand: &mut Nand, _: &[()]| -> Result<(), Error> {
+        repair(true)(nand)?;
+        assert_eq!(left(nand, 0), left(nand, 1));
+        assert_ne!(left(nand, 0), 0);
+        Ok(())
+    };
+    let once = every_cut(make, 3, workload, judge).unwrap();
+    let twice = every_two_cuts(make, 3, workload, repair(true), judge).unwrap();
+    assert!(twice.instants == once.instants && twice.cuts > 2 * once.cuts, "{once:?} {twice:?}");
+    let found = every_two_cuts(make, 3, workload, repair(false), judge).unwrap_err();
+    assert!(found.cut.again_ns > found.cut.at_ns && found.to_string().contains("and again at"), "{found}");
+    assert_eq!(one_cut(make, workload, repair(false), judge, found.cut).unwrap_err(), found);
 }
