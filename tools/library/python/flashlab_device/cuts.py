@@ -65,8 +65,8 @@ def one_cut(workload: Code, judge: Code, at_ns: int, seed: int = 1, *, again_ns:
 
 def every_cut(workload: Code, judge: Code, *, make: Callable[[], Any] = Device, seeds: int = 3, at_most: Optional[int] = None,
               repair: Optional[Repair] = None) -> Cuts:
-    """Runs `workload(device, told)` once without a cut, to learn when a cut makes a difference; then, for each such instant and each of `seeds` seeds, on
-    a new drive that is cut there and recovers, and judges what is left by `judge(device, told)`. `told` is a new list each time, for what the workload
+    """Runs `workload(device, told)` once without a cut, to learn when a cut makes a difference; then, `seeds` times at each such instant, each time with
+    another seed, on a new drive that is cut there and recovers, and judges what is left by `judge(device, told)`. `told` is a new list each time, for what the workload
     acknowledges. The workload must make the same calls each time, and let PowerLost pass. The judge raises if anything is wrong.
 
     `make()` makes the drive, or the chip. `at_most`: of more instants than this a part is tried, evenly. `repair(device)` is what your code does after a
@@ -80,8 +80,8 @@ def every_cut(workload: Code, judge: Code, *, make: Callable[[], Any] = Device, 
         instants = device.instants()
     step = 1 if at_most is None else -(-len(instants) // at_most)
     cuts = 0
-    for at_ns in instants[::step]:
-        for seed in range(1, seeds + 1):
+    for number, at_ns in enumerate(instants[::step]):
+        for seed in range(number * seeds + 1, (number + 1) * seeds + 1):  # each instant has seeds of its own: they draw more ways of tearing
             again = one_cut(workload, judge, at_ns, seed, make=make, repair=repair)
             for again_ns in again:
                 one_cut(workload, judge, at_ns, seed, again_ns=again_ns, make=make, repair=repair)

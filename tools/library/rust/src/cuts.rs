@@ -113,8 +113,8 @@ pub fn one_cut<D: Powered, T, E: fmt::Display, R: fmt::Display, J: fmt::Display>
     run().map_err(|what| CutFound { cut, what })
 }
 
-/// Runs `workload(device, told)` once without a cut, to learn when a cut makes a difference; then, for each such instant and each of `seeds` seeds, on a new
-/// drive that is cut there and recovers, and judges what is left by `judge(device, told)`. `told` is a new vector each time, for what the workload
+/// Runs `workload(device, told)` once without a cut, to learn when a cut makes a difference; then, `seeds` times at each such instant, each time with another
+/// seed, on a new drive that is cut there and recovers, and judges what is left by `judge(device, told)`. `told` is a new vector each time, for what the workload
 /// acknowledges. The workload must make the same calls each time, and return when the power is lost.
 pub fn every_cut<D: Powered, T, E: fmt::Display, J: fmt::Display>(
     make: impl Fn() -> Result<D>,
@@ -153,8 +153,8 @@ fn cut_all<D: Powered, T, E: fmt::Display, R: fmt::Display, J: fmt::Display>(
     tried(|| workload(&mut device, &mut Vec::new())).map_err(whole)?;
     let instants = device.instants();
     let mut cuts = 0;
-    for &at_ns in &instants {
-        for seed in 1..=seeds {
+    for (number, &at_ns) in instants.iter().enumerate() {
+        for seed in number as u64 * seeds + 1..=(number as u64 + 1) * seeds {
             let cut = Cut { at_ns: Some(at_ns), again_ns: None, seed };
             let again = one_cut(&make, &workload, &repair, &judge, cut)?;
             cuts += 1;

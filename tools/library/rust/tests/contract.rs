@@ -172,9 +172,10 @@ fn a_repair_that_is_not_safe_when_it_is_cut_itself_is_found() {
     };
     let repair = |is_safe: bool| {
         move |nand: &mut Nand| -> Result<(), Error> {
-            match (left(nand, 2), is_safe) {
-                (9, true) => change(nand, 9).and_then(|()| nand.erase(2)),
-                (9, false) => nand.erase(2).and_then(|()| change(nand, 9)),
+            let is_noted = left(nand, 2) == 9 && left(nand, 2) == 9; // a page that a cut has left is right once only, perhaps
+            match (is_noted, is_safe) {
+                (true, true) => change(nand, 9).and_then(|()| nand.erase(2)),
+                (true, false) => nand.erase(2).and_then(|()| change(nand, 9)),
                 _ => Ok(()),
             }
         }
