@@ -113,7 +113,7 @@ int main(int argc, char** argv) {
     const size_t count = flashlab_nand_instants(nand, instants, 1000);
     flashlab_nand_free(nand);
     for (size_t i = 0; i < count && i < 1000; ++i) {
-        for (uint64_t seed = 1; seed <= seeds; ++seed) {
+        for (uint64_t seed = i * seeds; seed < (i + 1) * seeds; ++seed) {
             nand = make(&c);
             flashlab_nand_cut_at(nand, instants[i], seed);
             const unsigned put_last = run(nand, &c, broken_boot, broken_value);
