@@ -18,6 +18,12 @@ grep -q 'was put' "$work/broken" || die "the loss is not told"
 [[ $("$work/build/power_cuts" broken) == "$(cat "$work/broken")" ]] || die "it does not repeat"
 "$work/build/contents" || die "contents"
 "$work/build/lab_device" || die "lab_device"
+"$work/build/nand_shapes" || die "nand_shapes"
+for broken in boot value; do
+    "$work/build/nand_shapes" "$broken" > "$work/broken" && die "a $broken that loses its only copy passes"
+    grep -q '^cut at [0-9]* ns' "$work/broken" || die "nand_shapes $broken does not tell the cut"
+    echo "nand_shapes $broken: $(cat "$work/broken")"
+done
 PKG_CONFIG_PATH=$work/moved/lib/pkgconfig:$work/moved/lib/$(uname -m)-linux-gnu/pkgconfig
 export PKG_CONFIG_PATH
 cd "$work"
@@ -45,3 +51,17 @@ wrong "takes a prog over data" 's|return BLOCK_NOT_ERASED|continue|'
 wrong "erases half a block" 's|c->block_size / FLASHLAB_SECTOR_BYTES));|c->block_size / 2 / FLASHLAB_SECTOR_BYTES));|'
 wrong "does not erase" 's|const int code = code_of(flashlab_trim.*|const int code = BLOCK_OK;|'
 wrong "answers a sync without power" 's|code_of(flashlab_flush(adapter_of(c)->device))|c == NULL|'
+wrong_chip() { # NAME SED
+    sed "$2" "$examples/nand_adapters.c" > wrong.c
+    if cmp -s wrong.c "$examples/nand_adapters.c"; then die "$1: nothing was changed"; fi
+    # shellcheck disable=SC2046
+    cc -std=c99 -O1 -I "$examples" -o wrong wrong.c "$examples/nand_shapes.c" $(pkg-config --cflags --libs flashlab) || die "$1: cc"
+    code=0
+    timeout 60 ./wrong > out 2>&1 || code=$?
+    [[ $code -eq 1 || $code -eq 3 ]] || die "an adapter of a chip that $1 passes: code $code, $(cat out)"
+}
+wrong_chip "reads each page from its start" 's|offset = (uint32_t)(at % page_bytes)|offset = 0|'
+wrong_chip "programs one page too few" 's|done < bytes; done += page_bytes|done + page_bytes < bytes; done += page_bytes|'
+wrong_chip "erases no block" 's|done < bytes; done += map.block_bytes|done + map.block_bytes < bytes; done += map.block_bytes|'
+wrong_chip "takes a torn page for a good one" 's|return BLOCK_BAD|return BLOCK_OK|'
+wrong_chip "does not tell that the power is lost" 's|BLOCK_POWER_LOST|BLOCK_OK|'

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The version is said in the file VERSION, and who must repeat it says the same: CHANGELOG.md's newest entry, CITATION.cff, the Python package, and
+# The version is said in the file VERSION, and who must repeat it says the same: CHANGELOG.md's newest entry, CITATION.cff, the packages of Python and Rust, and
 # each line that pins the action or a binary to a release. CMakeLists.txt says no number of its own.
 #
 #   sh tests/tidy/version.sh ROOT
@@ -15,7 +15,9 @@ said() { # FILE EXPRESSION: the first match is the version
 }
 said CHANGELOG.md '^## ([^ ]+).*'
 said CITATION.cff '^version: *(.+)$'
-said tools/python/pyproject.toml '^version = "(.*)"$'
+for package in tools/python/pyproject.toml tools/library/python/pyproject.toml tools/library/rust/Cargo.toml; do
+    said "$package" '^version = "(.*)"$'
+done
 # shellcheck disable=SC2016 # CMake's variable
 grep -qF 'project(flashlab VERSION ${flashlab_numbers} ' CMakeLists.txt || wrong "CMakeLists.txt does not take the version from VERSION"
 pins=0

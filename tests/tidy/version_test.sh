@@ -7,7 +7,8 @@ source=${1:?usage: version_test.sh SOURCE}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 version=$(cat "$source/VERSION")
-files="VERSION CHANGELOG.md CITATION.cff CMakeLists.txt README.md docs/torture.md tools/python/pyproject.toml tools/ci/torture/action.yml tools/ci/torture/gitlab.yml"
+packages="tools/library/python/pyproject.toml tools/library/rust/Cargo.toml"
+files="VERSION CHANGELOG.md CITATION.cff CMakeLists.txt README.md docs/torture.md tools/python/pyproject.toml $packages tools/ci/torture/action.yml tools/ci/torture/gitlab.yml"
 fresh() { for file in $files; do mkdir -p "$work/$(dirname "$file")" && cp "$source/$file" "$work/$file"; done; }
 fresh
 sh "$here/version.sh" "$work" > /dev/null
@@ -17,7 +18,7 @@ changed() { # FILE: every version in it is another one
     ! cmp -s "$source/$1" "$work/$1" || { echo "FAILED: $1 says no version" >&2; exit 1; }
     if sh "$here/version.sh" "$work" > "$work/out"; then echo "FAILED: green with another version in $1" >&2; exit 1; fi
 }
-for file in VERSION CHANGELOG.md CITATION.cff CMakeLists.txt docs/torture.md tools/python/pyproject.toml tools/ci/torture/action.yml tools/ci/torture/gitlab.yml; do
+for file in VERSION CHANGELOG.md CITATION.cff CMakeLists.txt docs/torture.md tools/python/pyproject.toml $packages tools/ci/torture/action.yml tools/ci/torture/gitlab.yml; do
     changed "$file"
 done
 fresh

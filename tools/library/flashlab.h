@@ -49,15 +49,21 @@ int flashlab_write(flashlab_device* device, uint64_t first_sector, uint32_t sect
 /* Trimmed sectors read zero. */
 int flashlab_trim(flashlab_device* device, uint64_t first_sector, uint64_t sectors);
 int flashlab_flush(flashlab_device* device);
-/* Lets simulated time pass; the drive collects garbage meanwhile. */
+/* Lets simulated time pass; the drive collects garbage meanwhile. FLASHLAB_OUT_OF_RANGE if more than 146 years have passed then. */
 int flashlab_wait(flashlab_device* device, uint64_t ns);
 uint64_t flashlab_now_ns(const flashlab_device* device);
 
 /* The power fails at this instant, or at once if it has passed. The seed draws which operations in flight are torn, and how. */
 void flashlab_cut_at(flashlab_device* device, uint64_t at_ns, uint64_t seed);
 int flashlab_has_power(const flashlab_device* device);
-/* Power on: the drive recovers from what its cells hold. */
+/* Power on: the drive recovers from what its cells hold. Without a cut before, the power fails now. */
 int flashlab_recover(flashlab_device* device);
+
+/* When must the next run of the same calls be cut, so that no cut is left out? From now on the drive notes it. */
+void flashlab_note_instants(flashlab_device* device);
+/* How many instants were noted, of which `to` gets the first `room`, sorted: one after each change of the cells, within each operation that a cut
+ * could tear, and each call's end. */
+size_t flashlab_instants(flashlab_device* device, uint64_t* to, size_t room);
 
 void flashlab_get_statistics(const flashlab_device* device, struct flashlab_statistics* to);
 /* The number of things that the drive's own check finds broken; 0: sound. flashlab_why() has the first. */

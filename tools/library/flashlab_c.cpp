@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <new>
 
 #include "tools/library/lab_device.h"
 
@@ -63,6 +64,8 @@ flashlab_device* flashlab_make(const char* preset, const char* const* settings, 
         auto lab = flashlab::LabDevice::make(options);
         if (lab) return new flashlab_device{std::move(*lab), {}};
         put_text(lab.error(), why, why_bytes);
+    } catch (const std::bad_alloc&) {
+        put_text("there is not enough memory for it", why, why_bytes);
     } catch (const std::exception& error) {
         put_text(error.what(), why, why_bytes);
     }
@@ -105,6 +108,23 @@ int flashlab_recover(flashlab_device* device) {
         device->why = done.error();
         return int{FLASHLAB_FAILED};
     });
+}
+
+void flashlab_note_instants(flashlab_device* device) {
+    (void)guarded(device, [&] {
+        device->lab->note_instants();
+        return 0;
+    });
+}
+size_t flashlab_instants(flashlab_device* device, uint64_t* to, size_t room) {
+    size_t count = 0;
+    (void)guarded(device, [&] {
+        const auto instants = device->lab->instants();
+        std::ranges::copy_n(instants.begin(), static_cast<std::ptrdiff_t>(std::min(room, instants.size())), to);
+        count = instants.size();
+        return 0;
+    });
+    return count;
 }
 
 void flashlab_get_statistics(const flashlab_device* device, struct flashlab_statistics* to) {

@@ -116,19 +116,23 @@ public:
     bool has_power() const override { return has_power_; }
 
     std::expected<void, LabError> read(std::uint64_t first, std::span<std::byte> to) override {
+        if (to.empty()) return nothing_at(first);
         return call(to.size(), [&](std::uint32_t sectors) { return device_->ssd().read(Sector{first}, sectors, to, now_); });
     }
     std::expected<void, LabError> write(std::uint64_t first, std::span<const std::byte> from) override {
+        if (from.empty()) return nothing_at(first);
         return call(from.size(),
                     [&](std::uint32_t sectors) { return device_->ssd().write(Sector{first}, sectors, from, WriteDurability::volatile_ok, now_); });
     }
     std::expected<void, LabError> trim(std::uint64_t first, std::uint64_t sectors) override {
+        if (sectors == 0) return nothing_at(first);
         return call(0, [&](std::uint32_t) { return device_->ssd().trim(Sector{first}, sectors, now_); });
     }
     std::expected<void, LabError> flush() override {
         return call(0, [&](std::uint32_t) { return device_->ssd().flush(now_); });
     }
     std::expected<void, LabError> wait(std::uint64_t ns) override {
+        if (ns > longest_ns - now_ns()) return std::unexpected(has_power_ ? LabError::out_of_range : LabError::power_lost);
         const SimTime end = now_ + Duration{static_cast<Duration::rep>(ns)};
         while (has_power_ && wake_ < end && !(cut_ && wake_ >= cut_->at)) {
             now_ = std::max(now_, wake_);
@@ -138,8 +142,9 @@ public:
     }
 
     void cut_at(std::uint64_t at_ns, std::uint64_t seed) override {
-        cut_ = Cut{sim_start + Duration{static_cast<Duration::rep>(at_ns)}, seed};
-        if (has_power_ && cut_->at <= now_) cut();
+        if (!has_power_) return;
+        cut_ = Cut{sim_start + Duration{static_cast<Duration::rep>(std::min(at_ns, longest_ns + 1))}, seed};
+        if (cut_->at <= now_) cut();
     }
     std::expected<void, std::string> recover() override {
         if (has_power_) {
@@ -150,6 +155,17 @@ public:
         if (auto started = start(); !started) return started;
         has_power_ = true;
         return {};
+    }
+
+    void note_instants() override { noted_.emplace(); }
+    std::vector<std::uint64_t> instants() override {
+        if (!noted_) return {};
+        note();
+        std::ranges::sort(*noted_);
+        noted_->erase(std::ranges::unique(*noted_).begin(), noted_->end());
+        std::vector<std::uint64_t> to;
+        for (const SimTime at : *noted_) to.push_back(static_cast<std::uint64_t>(ns_since_start(at)));
+        return to;
     }
 
     LabStatistics statistics() const override {
@@ -194,6 +210,7 @@ private:
         if (!has_power_) return std::unexpected(LabError::power_lost);
         if (bytes % sector_bytes != 0 || bytes / sector_bytes > ~0u) return std::unexpected(LabError::out_of_range);
         if (now_ >= wake_) work();
+        note();
         device_->settle(now_); // nobody cuts before now any more
         const auto result = work_of(static_cast<std::uint32_t>(bytes / sector_bytes));
         const SimTime done = result ? *result : result.error().done;
@@ -204,9 +221,24 @@ private:
         now_ = std::max(now_, done);
         return result ? std::expected<void, LabError>{} : std::unexpected(error_of(result.error()));
     }
+    /// A command of no sectors is none for the drive.
+    std::expected<void, LabError> nothing_at(std::uint64_t first) const {
+        if (!has_power_) return std::unexpected(LabError::power_lost);
+        return first <= sectors() ? std::expected<void, LabError>{} : std::unexpected(LabError::out_of_range);
+    }
     void work() {
         const SimTime next = device_->ssd().tick(now_);
         wake_ = std::max(next, now_ + Duration{1});
+    }
+    /// What settle() is about to forget. Between two changes each instant is like any other, so that one behind each change is enough.
+    void note() {
+        if (!noted_ || !has_power_) return;
+        std::vector<SimTime> changes;
+        device_->array().append_moments(changes);
+        if (const Pram* pram = device_->ssd().pram()) pram->append_moments(changes);
+        changes.push_back(now_);
+        for (const SimTime at : changes) noted_->push_back(at + Duration{1});
+        noted_->push_back(now_); // the call has ended, and its caller does not know
     }
     void cut() {
         const CutSummary summary = device_->cut(std::max(cut_->at, now_), cut_->seed);
@@ -224,6 +256,7 @@ private:
     std::unique_ptr<Device> device_;
     SimTime now_ = sim_start, wake_ = sim_start;
     std::optional<Cut> cut_;
+    std::optional<std::vector<SimTime>> noted_;
     bool has_power_ = true;
     std::uint64_t cuts_ = 0, torn_ = 0, undone_ = 0;
 };

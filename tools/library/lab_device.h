@@ -2,7 +2,7 @@
 ///
 /// Idea       disk() is the drive as a file system sees it, in simulated time. Who wants no clock uses read(), write(), trim() and flush(), which
 ///            wait: each begins when the one before has ended. The power may be told to fail at an instant; the call that is under way then ends
-///            with power_lost, and recover() makes the drive of what the cells hold.
+///            with power_lost, and recover() makes the drive of what the cells hold. A run that notes its instants tells when to cut the next one.
 /// Invariant  Same options, same calls, same instant and seed: same bytes. What was answered before a flush() that ended is there after any cut.
 ///            Calls on a drive without power change nothing.
 /// Cost       RAM for what is written, twice the page on flash at most; no thread, no file, no environment variable.
@@ -43,6 +43,7 @@ struct LabStatistics {
 
 class LabDevice {
 public:
+    static constexpr std::uint64_t longest_ns = std::uint64_t{1} << 62; ///< later cuts never come
     [[nodiscard]] static std::expected<std::unique_ptr<LabDevice>, std::string> make(const LabOptions& options);
     virtual ~LabDevice() = default;
 
@@ -55,7 +56,7 @@ public:
     [[nodiscard]] virtual std::expected<void, LabError> write(std::uint64_t first_sector, std::span<const std::byte> from) = 0;
     [[nodiscard]] virtual std::expected<void, LabError> trim(std::uint64_t first_sector, std::uint64_t sectors) = 0;
     [[nodiscard]] virtual std::expected<void, LabError> flush() = 0;
-    /// Lets time pass, and the drive do its background work.
+    /// Lets time pass, and the drive do its background work. At most `longest_ns` of all simulated time.
     [[nodiscard]] virtual std::expected<void, LabError> wait(std::uint64_t ns) = 0;
     [[nodiscard]] virtual std::uint64_t now_ns() const = 0;
 
@@ -64,6 +65,11 @@ public:
     [[nodiscard]] virtual bool has_power() const = 0;
     /// Power on again. Also without a cut: then the power fails now.
     [[nodiscard]] virtual std::expected<void, std::string> recover() = 0;
+
+    /// From now on the drive notes when a cut makes a difference.
+    virtual void note_instants() = 0;
+    /// The instants that were noted, sorted: one after each change of the cells and in each operation that a cut could tear, and each call's end.
+    [[nodiscard]] virtual std::vector<std::uint64_t> instants() = 0;
 
     [[nodiscard]] virtual LabStatistics statistics() const = 0;
     /// What the drive's own check finds broken, a line each; empty: sound.

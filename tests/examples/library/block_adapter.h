@@ -12,7 +12,7 @@
 
 #include <flashlab.h>
 
-enum { BLOCK_OK = 0, BLOCK_POWER_LOST = -5, BLOCK_BAD = -52, BLOCK_WRONG = -22, BLOCK_NOT_ERASED = -77 };
+enum { BLOCK_OK = 0, BLOCK_POWER_LOST = -5, BLOCK_BAD = -84, BLOCK_WRONG = -22, BLOCK_NOT_ERASED = -77 };
 
 struct block_config {
     void* context; /* a struct block_adapter */
