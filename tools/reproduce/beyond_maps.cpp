@@ -10,6 +10,7 @@
 #include "ftl/schemes/demand_options.h"
 #include "tools/drive/device_presets.h"
 #include "tools/reproduce/experiments.h"
+#include "tools/reproduce/map_point.h"
 #include "tools/reproduce/restart.h"
 #include "tools/workloads/random_distribution.h"
 
@@ -20,7 +21,7 @@ namespace {
 constexpr std::string_view apart = "learnedftl, copies apart"; ///< what the host writes and what collections move have superblocks of their own
 constexpr std::array<std::string_view, 6> maps{"page_map", "dftl", "tpftl", "leaftl", "learnedftl", apart};
 constexpr std::array<std::uint32_t, 3> dram_permille{5, 20, 100}; ///< of the table
-constexpr std::uint64_t page_bytes = 4096;
+constexpr std::uint64_t page_bytes = map_page_bytes;
 constexpr std::uint32_t long_request = 32; ///< pages of one that writes in order
 constexpr std::uint32_t in_flight = 8;
 constexpr std::uint32_t full_blocks = 320, quick_blocks = 40, restarted_blocks = 40; ///< a plane
@@ -90,20 +91,7 @@ struct Setting {
     std::uint32_t permille; ///< of the table in DRAM; 1000: page_map
 };
 
-struct Measured {
-    double hits = 0;               ///< part of the look-ups for reads
-    double double_reads = 0;       ///< translation pages that reads waited for, a page read
-    double predicted = 0;          ///< part of the pages read
-    double translation_writes = 0; ///< a page written
-    double waf = 0;
-    double p50 = 0, p99 = 0, p999 = 0, mean = 0; ///< us; of reads, of a load without any of all requests
-    double dram_kib = 0;
-    double table_kib = 0;
-};
-
-double ratio(double part, double of) { return of > 0 ? part / of : 0; }
-
-std::expected<Measured, std::string> measure(const Setting& s, bool is_quick) {
+std::expected<MapMeasured, std::string> measure(const Setting& s, bool is_quick) {
     const MapLoad& load = loads[s.load];
     const auto outcome = run_requests_on({.config = drive_of(s.map, is_quick ? quick_blocks : full_blocks, s.permille),
                                           .requests = is_quick ? 8000u : 200'000u,
@@ -111,37 +99,20 @@ std::expected<Measured, std::string> measure(const Setting& s, bool is_quick) {
                                           .before = {.fill_percent = 100, .random_fills = load.past == Past::in_order ? 0.0 : 1.0}},
                                          load.past == Past::in_order_again ? MakeRequests{all_in_order} : MakeRequests{}, pages_of(load));
     if (!outcome) return std::unexpected(fmt::format("{} on {}: {}", s.map, load.name, outcome.error()));
-    const Json& report = outcome->report;
-    const auto counter = [&](std::string_view name) { return report["counters"][name].real(); };
-    const Json& cache = report["cache"];
-    const double hits = cache["map_read_hits"].real(), read = report["read_pages"].real();
-    const Json& latency = load.reads == 0 ? report["latency_us"] : report["latency_us"]["read"];
-    Measured m;
-    m.hits = s.map == "page_map" ? 1 : ratio(hits, hits + cache["map_read_misses"].real());
-    m.double_reads = ratio(counter("double_reads"), read);
-    m.predicted = ratio(counter("predicted_reads"), read);
-    m.translation_writes = ratio(cache["translation_writes"].real(), report["host_write_bytes"].real() / page_bytes);
-    m.waf = report["waf"].real();
-    m.p50 = latency["p50"].real();
-    m.p99 = latency["p99"].real();
-    m.p999 = latency["p999"].real();
-    m.mean = latency["mean"].real();
-    m.dram_kib = static_cast<double>(outcome->map_bytes) / 1024;
-    m.table_kib = static_cast<double>(outcome->table_bytes) / 1024;
-    return m;
+    return map_measured(*outcome, s.map, load.reads == 0 ? LatencyOf::all_requests : LatencyOf::reads);
 }
 
 /// All that was measured, by map, load and DRAM.
 class MapTable {
 public:
-    MapTable(std::vector<Setting> all, std::vector<Measured> measured) : all_{std::move(all)}, measured_{std::move(measured)} {}
-    [[nodiscard]] const Measured& at(std::string_view map, std::size_t load, std::uint32_t permille) const {
+    MapTable(std::vector<Setting> all, std::vector<MapMeasured> measured) : all_{std::move(all)}, measured_{std::move(measured)} {}
+    [[nodiscard]] const MapMeasured& at(std::string_view map, std::size_t load, std::uint32_t permille) const {
         const auto found = std::ranges::find_if(
             all_, [&](const Setting& s) { return s.map == map && s.load == load && (s.permille == permille || s.map == "page_map"); });
         ensure(found != all_.end(), "a point of the table");
         return measured_[static_cast<std::size_t>(found - all_.begin())];
     }
-    void add_points(Reproduction& out, std::string_view what, double Measured::*value, bool (*of)(const MapLoad&)) const {
+    void add_points(Reproduction& out, std::string_view what, double MapMeasured::*value, bool (*of)(const MapLoad&)) const {
         for (std::size_t l = 0; l < loads.size(); ++l)
             for (std::size_t i = 0; i < all_.size(); ++i)
                 if (all_[i].load == l && of(loads[l]))
@@ -155,7 +126,7 @@ public:
         Evidence evidence;
         std::string words;
     };
-    [[nodiscard]] Compared over(double Measured::*value, std::string_view map, std::string_view under, bool (*of)(const MapLoad&)) const {
+    [[nodiscard]] Compared over(double MapMeasured::*value, std::string_view map, std::string_view under, bool (*of)(const MapLoad&)) const {
         Compared both;
         for (std::size_t l = 0; l < loads.size(); ++l) {
             if (!of(loads[l])) continue;
@@ -171,7 +142,7 @@ public:
 
 private:
     std::vector<Setting> all_;
-    std::vector<Measured> measured_;
+    std::vector<MapMeasured> measured_;
 };
 
 bool any(const MapLoad&) { return true; }
@@ -183,21 +154,21 @@ bool in_order(const MapLoad& load) { return random_reads(load) && load.past != P
 bool at_random(const MapLoad& load) { return random_reads(load) && load.past == Past::at_random; }
 
 void judge_maps(Reproduction& out, const MapTable& table) {
-    const auto claim = [&](std::string name, double Measured::*value, std::string_view map, std::string_view under, bool (*of)(const MapLoad&)) {
+    const auto claim = [&](std::string name, double MapMeasured::*value, std::string_view map, std::string_view under, bool (*of)(const MapLoad&)) {
         auto compared = table.over(value, map, under, of);
         out.claim("beyond-maps", std::move(name), std::move(compared.words), {std::move(compared.evidence)});
     };
-    claim("written in order, learnedftl has fewer double reads than tpftl", &Measured::double_reads, "learnedftl", "tpftl", in_order);
-    claim("written at random, learnedftl has fewer double reads than tpftl", &Measured::double_reads, "learnedftl", "tpftl", at_random);
-    claim("with copies apart, learnedftl written in order has fewer double reads than tpftl", &Measured::double_reads, apart, "tpftl", in_order);
-    claim("learnedftl's p99 under random reads is far below tpftl's", &Measured::p99, "tpftl", "learnedftl", random_reads);
-    claim("learnedftl's p99 under random reads is below leaftl's", &Measured::p99, "leaftl", "learnedftl", random_reads);
-    claim("tpftl writes fewer translation pages than dftl", &Measured::translation_writes, "tpftl", "dftl", writes);
-    claim("tpftl answers sooner than dftl", &Measured::mean, "tpftl", "dftl", any);
-    claim("leaftl's table is smaller than a page table", &Measured::table_kib, "dftl", "leaftl", any);
-    claim("leaftl answers reads sooner than dftl", &Measured::mean, "leaftl", "dftl", reads);
+    claim("written in order, learnedftl has fewer double reads than tpftl", &MapMeasured::double_reads, "learnedftl", "tpftl", in_order);
+    claim("written at random, learnedftl has fewer double reads than tpftl", &MapMeasured::double_reads, "learnedftl", "tpftl", at_random);
+    claim("with copies apart, learnedftl written in order has fewer double reads than tpftl", &MapMeasured::double_reads, apart, "tpftl", in_order);
+    claim("learnedftl's p99 under random reads is far below tpftl's", &MapMeasured::p99, "tpftl", "learnedftl", random_reads);
+    claim("learnedftl's p99 under random reads is below leaftl's", &MapMeasured::p99, "leaftl", "learnedftl", random_reads);
+    claim("tpftl writes fewer translation pages than dftl", &MapMeasured::translation_writes, "tpftl", "dftl", writes);
+    claim("tpftl answers sooner than dftl", &MapMeasured::mean, "tpftl", "dftl", any);
+    claim("leaftl's table is smaller than a page table", &MapMeasured::table_kib, "dftl", "leaftl", any);
+    claim("leaftl answers reads sooner than dftl", &MapMeasured::mean, "leaftl", "dftl", reads);
     for (const std::string_view map : {"dftl", "tpftl", "leaftl", "learnedftl"})
-        claim(fmt::format("{} answers no sooner than a page map in DRAM", map), &Measured::mean, map, "page_map", only_reads);
+        claim(fmt::format("{} answers no sooner than a page map in DRAM", map), &MapMeasured::mean, map, "page_map", only_reads);
 }
 
 /// At a load that leaves all maps with much to bring back.
@@ -223,21 +194,21 @@ ExperimentRun::Result run_beyond_maps(const RunContext& context) {
         for (const std::string_view map : maps)
             for (const std::uint32_t permille : dram_permille)
                 if (map != "page_map" || permille == dram_permille.back()) all.push_back({map, l, map == "page_map" ? 1000 : permille});
-    auto measured = measure_points<Measured>(context.workers, all.size(), [&](std::size_t i) { return measure(all[i], context.is_quick()); });
+    auto measured = measure_points<MapMeasured>(context.workers, all.size(), [&](std::size_t i) { return measure(all[i], context.is_quick()); });
     if (!measured) return std::unexpected(measured.error());
     const MapTable table{std::move(all), std::move(*measured)};
     Reproduction out;
-    table.add_points(out, "hits", &Measured::hits, reads);
-    table.add_points(out, "double reads a page read", &Measured::double_reads, reads);
-    table.add_points(out, "pages predicted by a model", &Measured::predicted, reads);
-    table.add_points(out, "translation pages written a page", &Measured::translation_writes, writes);
-    table.add_points(out, "write amplification", &Measured::waf, writes);
-    table.add_points(out, "mean us", &Measured::mean, any);
-    table.add_points(out, "p50 us", &Measured::p50, any);
-    table.add_points(out, "p99 us", &Measured::p99, any);
-    table.add_points(out, "p99.9 us", &Measured::p999, any);
-    table.add_points(out, "DRAM of the map, KiB", &Measured::dram_kib, any);
-    table.add_points(out, "page table, KiB", &Measured::table_kib, any);
+    table.add_points(out, "hits", &MapMeasured::hits, reads);
+    table.add_points(out, "double reads a page read", &MapMeasured::double_reads, reads);
+    table.add_points(out, "pages predicted by a model", &MapMeasured::predicted, reads);
+    table.add_points(out, "translation pages written a page", &MapMeasured::translation_writes, writes);
+    table.add_points(out, "write amplification", &MapMeasured::waf, writes);
+    table.add_points(out, "mean us", &MapMeasured::mean, any);
+    table.add_points(out, "p50 us", &MapMeasured::p50, any);
+    table.add_points(out, "p99 us", &MapMeasured::p99, any);
+    table.add_points(out, "p99.9 us", &MapMeasured::p999, any);
+    table.add_points(out, "DRAM of the map, KiB", &MapMeasured::dram_kib, any);
+    table.add_points(out, "page table, KiB", &MapMeasured::table_kib, any);
     if (const auto restarted = show_restarts(out, context); !restarted) return std::unexpected(restarted.error());
     judge_maps(out, table);
     out.free_parameters = {

@@ -108,7 +108,10 @@ const std::set<std::string, std::less<>> parameter_names{"op",
                                                          "look_up_ns",
                                                          "buffer",
                                                          "flush_each",
-                                                         "dram_percent_of_table"};
+                                                         "dram_percent_of_table",
+                                                         "gamma",
+                                                         "segment_pages",
+                                                         "levels"};
 
 void check_parameters(const Json& params) {
     for (const auto& [key, value] : params.members()) {
