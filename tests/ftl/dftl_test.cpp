@@ -64,6 +64,27 @@ TEST_CASE("write misses make dirty entries without flash operations; the fifth e
     CHECK(map_programs(rig) == programs + 1);
 }
 
+TEST_CASE("with dftl.batch_update = 0 an evicted entry is written alone: the others stay dirty, and none is lost at a cut", "[ftl][dftl]") {
+    SsdConfig config = four_entries();
+    config.ftl.options.set(demand_option::batch_update, false);
+    CutRig rig{config};
+    for (std::uint32_t u = 0; u < 6; ++u) rig.now = rig.write(u, 1); // pages 0 and 1 leave
+    CHECK(dftl_counted(rig).map_dirty_evictions == 2);
+    CHECK(dftl_counted(rig).batch_updates == 2);
+    CHECK(dftl_counted(rig).batch_entries == 2);
+    CHECK(dftl_counted(rig).translation_writes == 2);
+    CHECK(cache_of(rig).dirty() == 4);
+    for (std::uint32_t i = 0; i < 600; ++i) rig.now = rig.write(i * 37 % 400, 1);
+    rig.now = rig.flush();
+    rig.check_all();
+    rig.kill();
+    rig.check_all();
+    for (std::uint32_t i = 0; i < 300; ++i) rig.now = rig.write(i * 53 % 400, 1);
+    rig.now = rig.flush();
+    rig.kill();
+    rig.check_all();
+}
+
 TEST_CASE("with dftl.fetch_on_write_miss a write miss reads its translation page, where there is one; a hit and the default read none",
           "[ftl][dftl]") {
     for (const bool fetches : {false, true}) {

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include "base/contract.h"
+#include "ftl/maps/demand_table.h"
 #include "ftl/maps/learned_table.h"
+#include "ftl/maps/lru_entries.h"
 #include "ftl/maps/paged_ftl.h"
 #include "ftl/schemes/demand_options.h"
 #include "ftl/schemes/page_plan.h"
@@ -23,9 +25,10 @@ constexpr std::uint32_t spare_permille = 200;
 constexpr std::uint64_t full_buffer = 8u << 20, quick_buffer = 1u << 20;
 constexpr std::uint64_t compaction_bytes = 100u << 20; ///< written between two, as in the artefact; in a quick run an eighth
 constexpr std::array<std::uint32_t, 3> gammas{0, 4, 16};
+constexpr std::string_view buffered = "leaftl, eight times the buffer";
 constexpr std::array<std::string_view, 3> by_gamma{"leaftl", "leaftl, gamma 4", "leaftl, gamma 16"};
-constexpr std::array<double, 2> dram_percent{2, 10}; ///< of a table of 4 bytes
-constexpr double most_dram = dram_percent.back();
+constexpr std::array<double, 3> dram_percent{2, 10, 25}; ///< of a table of 4 bytes
+constexpr double most_dram = dram_percent[1];            ///< of the claims
 
 // The paper's traces are of servers and homes (MSR, FIU). hm_0 of MSR is there as an excerpt.
 constexpr std::array generated{ScaledLoad{"financial", 1, 8}, ScaledLoad{"sysmark", 1, 4}, ScaledLoad{"pc", 16, 128}, ScaledLoad{"desktop", 8, 64}};
@@ -36,7 +39,7 @@ std::uint64_t logical_pages_of(bool is_quick) {
 }
 
 /// `map_bytes`: of DRAM.
-DeviceConfig leaftl_drive(std::string_view map, std::uint32_t gamma, bool is_quick, std::uint64_t map_bytes) {
+DeviceConfig leaftl_drive(std::string_view map, std::uint32_t gamma, bool is_quick, std::uint64_t map_bytes, std::uint32_t buffers = 1) {
     const auto preset = find_device_preset("modern-slc");
     ensure(preset.has_value(), "the preset of SLC exists");
     DeviceConfig config;
@@ -54,7 +57,7 @@ DeviceConfig leaftl_drive(std::string_view map, std::uint32_t gamma, bool is_qui
     config.ssd.nand.timing.page_program = Duration{200'000};
     config.ssd.nand.timing.block_erase = Duration{1'500'000};
     config.ssd.nand.factory_bad_per_million = 0;
-    config.ssd.dram.write_buffer_bytes = is_quick ? quick_buffer : full_buffer;
+    config.ssd.dram.write_buffer_bytes = buffers * (is_quick ? quick_buffer : full_buffer);
     FtlConfig& ftl = config.ssd.ftl;
     ftl.scheme = map;
     ftl.reserved_permille = spare_permille;
@@ -71,7 +74,7 @@ DeviceConfig leaftl_drive(std::string_view map, std::uint32_t gamma, bool is_qui
 constexpr std::array<std::uint32_t, 5> segment_pages{1, 4, 16, 64, 256}, group_levels{1, 2, 4, 8, 16};
 
 struct LeaTable {
-    double bytes = 0, dftl_bytes = 0, sftl_bytes = 0;
+    double bytes = 0, compacted = 0, dftl_bytes = 0, sftl_bytes = 0;
     double segments = 0, groups = 0, mapped = 0;
     std::array<double, segment_pages.size()> no_longer{};
     std::array<double, group_levels.size()> no_deeper{};
@@ -83,6 +86,9 @@ std::uint32_t pages_of(const Segment& s) {
 
 void add_group(LeaTable& table, const SegmentLevels& group) {
     if (group.is_empty()) return;
+    SegmentLevels compacted = group;
+    compacted.compact(true);
+    table.compacted += compacted.bytes();
     table.bytes += group.bytes();
     ++table.groups;
     for (std::size_t i = 0; i < group_levels.size(); ++i) table.no_deeper[i] += group.levels() <= group_levels[i] ? 1 : 0;
@@ -95,7 +101,8 @@ void add_group(LeaTable& table, const SegmentLevels& group) {
 
 /// What S-FTL (Jiang et al., 2011) would keep of the same places: of each translation page with any, an entry a run of consecutive places, and a bit
 /// a page that says where runs begin; never more than all entries.
-double sftl_bytes(const LearnedTable& table, std::uint32_t logical_pages) {
+template <class Table>
+double sftl_bytes(const Table& table, std::uint32_t logical_pages) {
     constexpr std::uint32_t entries_a_page = map_page_bytes / 4;
     double bytes = 0;
     for (std::uint32_t first = 0; first < logical_pages; first += entries_a_page) {
@@ -111,12 +118,21 @@ double sftl_bytes(const LearnedTable& table, std::uint32_t logical_pages) {
     return bytes;
 }
 
+using Dftl = PagedFtl<DemandTable<LruEntries>>;
+
 LeaTable table_of(Device& device) {
+    if (const auto* dftl = dynamic_cast<const Dftl*>(&device.ftl().undecorated())) {
+        LeaTable table;
+        table.sftl_bytes = sftl_bytes(dftl->table(), dftl->logical_pages());
+        return table;
+    }
     const auto* leaftl = dynamic_cast<const PagedFtl<LearnedTable>*>(&device.ftl().undecorated());
     ensure(leaftl != nullptr, "leaftl is a page map of learned segments");
     LeaTable table;
     leaftl->table().for_each_group([&](const SegmentLevels& group) { add_group(table, group); });
-    table.bytes += 8.0 * static_cast<double>(leaftl->table().waiting_pages());
+    const double waiting = 8.0 * static_cast<double>(leaftl->table().waiting_pages());
+    table.bytes += waiting;
+    table.compacted += waiting;
     table.mapped = static_cast<double>(leaftl->space().mapped_pages);
     table.dftl_bytes = 8 * table.mapped;
     table.sftl_bytes = sftl_bytes(leaftl->table(), leaftl->logical_pages());
@@ -125,7 +141,8 @@ LeaTable table_of(Device& device) {
 
 std::expected<LeaTable, std::string> measure_table(const MapSetting& s, const Load& load, bool is_quick) {
     LeaTable table;
-    const auto outcome = run_trace_on({.config = leaftl_drive("leaftl", static_cast<std::uint32_t>(s.x), is_quick, 10 * logical_pages_of(is_quick)),
+    const auto outcome = run_trace_on({.config = leaftl_drive(s.map == "dftl" ? s.map : "leaftl", static_cast<std::uint32_t>(s.x), is_quick,
+                                                              10 * logical_pages_of(is_quick), s.map == buffered ? 8 : 1),
                                        .requests = is_quick ? 16'000u : 400'000u,
                                        .speed = {.depth = 8},
                                        .before = {},
@@ -150,13 +167,24 @@ void add_distributions(Reproduction& out, const MapSetting& s, const LeaTable& t
 
 void show_tables(Reproduction& out, const std::vector<MapSetting>& all, const std::vector<LeaTable>& tables) {
     ComparedLoads ours, sftl, larger;
-    std::vector<double> over_leaftl;
+    std::vector<double> over_leaftl, of_dftl;
     const auto add = [&](const MapSetting& s, std::string_view what, double value) {
         out.points.push_back({fmt::format("{}: {}", s.load, what), s.x, {{"workload", s.load}, {"gamma", s.x}}, value});
     };
     for (std::size_t i = 0; i < all.size(); ++i) {
         const LeaTable& t = tables[i];
+        if (all[i].map == "dftl") {
+            add(all[i], "S-FTL's table of dftl's places, KiB", t.sftl_bytes / 1024);
+            of_dftl.push_back(part_of(t.sftl_bytes, tables[i - gammas.size()].bytes));
+            continue;
+        }
+        if (all[i].map == buffered) {
+            add(all[i], "leaftl's table with eight times the buffer, KiB", t.bytes / 1024);
+            add(all[i], "a segment holds with eight times the buffer, pages", part_of(t.mapped, t.segments));
+            continue;
+        }
         add(all[i], "leaftl's table, KiB", t.bytes / 1024);
+        add(all[i], "leaftl's table, all compacted, KiB", t.compacted / 1024);
         add(all[i], "a segment holds, pages", part_of(t.mapped, t.segments));
         add_distributions(out, all[i], t);
         if (all[i].x != 0) {
@@ -170,6 +198,7 @@ void show_tables(Reproduction& out, const std::vector<MapSetting>& all, const st
         over_leaftl.push_back(part_of(t.sftl_bytes, t.bytes));
     }
     out.points.push_back({"table, S-FTL's over leaftl's, mean of the loads, times", 0, {{"gamma", 0}}, mean_of(over_leaftl)});
+    out.points.push_back({"table, S-FTL's of dftl's places over leaftl's, mean of the loads, times", 0, {{"gamma", 0}}, mean_of(of_dftl)});
     const auto claim = [&](std::string name, ComparedLoads compared) {
         out.claim("maps-leaftl", std::move(name), std::move(compared.words), {std::move(compared.evidence)});
     };
@@ -217,6 +246,7 @@ ExperimentRun::Result run_maps_leaftl(const RunContext& context) {
     for (std::size_t l = 0; l < loads.size(); ++l) {
         const std::string& name = loads[l].name;
         for (const std::uint32_t gamma : gammas) of_table.push_back({name, "leaftl", static_cast<double>(gamma), l});
+        for (const std::string_view map : {std::string_view{"dftl"}, buffered}) of_table.push_back({name, map, 0, l});
         for (const std::string_view map : {"dftl", "leaftl"})
             for (const double percent : dram_percent) of_latency.push_back({name, map, percent, l});
         for (std::size_t i = 1; i < by_gamma.size(); ++i) of_latency.push_back({name, by_gamma[i], most_dram, l});
@@ -243,7 +273,7 @@ ExperimentRun::Result run_maps_leaftl(const RunContext& context) {
         {"write buffer", is_quick ? "1 MiB" : "8 MiB",
          "for all maps; leaftl learns from so many pages together, of an eighth of them in a quick run"},
         {"table of dftl", "8 bytes for each page that the load wrote", "4 for each page of a whole table would halve what leaftl and S-FTL save"},
-        {"table of S-FTL", "computed from leaftl's places", "the scheme is not there, so its latency is not either"},
+        {"table of S-FTL", "computed from leaftl's places, and from dftl's", "the scheme is not there, so its latency is not either"},
         {"compaction", is_quick ? "each 12.5 MiB written" : "each 100 MiB written", "as in the artefact"},
         {"latency", "of all requests, 8 in flight, the load played a second time", "the paper's drives were warm, too"},
         {"checkpoints of the maps", "none", "the paper has no recovery"}};

@@ -10,6 +10,7 @@
 #include "tools/drive/device_presets.h"
 #include "tools/reproduce/experiments.h"
 #include "tools/reproduce/map_point.h"
+#include "tools/workloads/portable_math.h"
 #include "tools/workloads/random_distribution.h"
 
 namespace flashlab {
@@ -26,6 +27,7 @@ constexpr double equal_dram = of_entries + of_models;
 constexpr std::uint32_t in_flight = 64;
 constexpr std::uint32_t lea_gamma = 4;
 constexpr std::uint64_t piece_bytes = 512u << 10;
+constexpr std::array<double, 5> arrivals{20, 40, 60, 80, 100}; ///< thousand a second, where requests do not wait for each other
 constexpr std::array<std::string_view, 4> maps{"dftl", "tpftl", "leaftl", "learnedftl"};
 
 enum class Past : std::uint8_t { in_order, in_pieces, at_random };
@@ -80,8 +82,8 @@ DeviceConfig learned_drive(std::string_view map, bool is_quick, double percent) 
 }
 
 /// Requests of one page anywhere, or all of the drive in order, again and again.
-MakeRequests requests_of_fio(const FioLoad& load) {
-    return [&load](std::uint64_t bytes) -> std::expected<NextRequest, std::string> {
+MakeRequests requests_of_fio(const FioLoad& load, double thousand_a_second = 0) {
+    return [&load, thousand_a_second](std::uint64_t bytes) -> std::expected<NextRequest, std::string> {
         if (load.pages.empty())
             return [&load, bytes, at = std::uint64_t{0}](TraceRequest& request) mutable -> std::expected<bool, std::string> {
                 if (at + piece_bytes > bytes) at = 0;
@@ -92,11 +94,14 @@ MakeRequests requests_of_fio(const FioLoad& load) {
         const auto spec = parse_distribution(load.pages);
         if (!spec) return std::unexpected(spec.error());
         const std::uint64_t pages = bytes / map_page_bytes;
-        return [&load, pages, random = Random{11},
+        return [&load, pages, gap = thousand_a_second > 0 ? 1e6 / thousand_a_second : 0, arrival = 0.0, random = Random{11},
                 ranks = RandomDistribution{*spec, pages}](TraceRequest& request) mutable -> std::expected<bool, std::string> {
             const std::uint64_t page = ranks.rank(random) * 2'654'435'761 % pages;
-            request = {
-                .offset = page * map_page_bytes, .bytes = map_page_bytes, .op = random.below(100) < load.reads ? TraceOp::read : TraceOp::write};
+            request = {.time_ns = static_cast<std::uint64_t>(arrival),
+                       .offset = page * map_page_bytes,
+                       .bytes = map_page_bytes,
+                       .op = random.below(100) < load.reads ? TraceOp::read : TraceOp::write};
+            if (gap > 0) arrival -= gap * portable_log(1 - random.unit());
             return true;
         };
     };
@@ -123,6 +128,35 @@ std::expected<MapMeasured, std::string> measure(const MapSetting& s, const FioLo
                                          trace != nullptr ? requests_of(*trace) : requests_of_fio(load));
     if (!outcome) return std::unexpected(fmt::format("{} on {}: {}", s.map, s.load, outcome.error()));
     return map_measured(*outcome, s.map, load.reads == 0 ? LatencyOf::all_requests : LatencyOf::reads);
+}
+
+// Requests that arrive
+
+constexpr std::string_view tpftl_charged = "tpftl, equal DRAM";
+constexpr std::array<std::string_view, 4> arriving{"tpftl", tpftl_charged, "leaftl", "learnedftl"};
+
+std::expected<MapMeasured, std::string> measure_arrivals(const MapSetting& s, bool is_quick) {
+    const FioLoad& load = fio_loads.front();
+    const std::string_view scheme = s.map == tpftl_charged ? "tpftl" : s.map;
+    const auto outcome = run_requests_on({.config = learned_drive(scheme, is_quick, s.map == tpftl_charged ? equal_dram : of_entries),
+                                          .requests = is_quick ? 12'000u : 400'000u,
+                                          .speed = {}},
+                                         MakeRequests{}, requests_of_fio(load, s.x));
+    if (!outcome) return std::unexpected(fmt::format("{} at {} thousand a second: {}", s.map, s.x, outcome.error()));
+    return map_measured(*outcome, scheme, LatencyOf::reads);
+}
+
+/// The same reads, which arrive whether or not the drive keeps pace. What p99 says then depends on how near they come to what it can do.
+std::expected<void, std::string> show_arrivals(Reproduction& out, const RunContext& context) {
+    std::vector<MapSetting> all;
+    for (const std::string_view map : arriving)
+        for (const double rate : arrivals) all.push_back({"random reads that arrive, written in order", map, rate, 0});
+    auto measured =
+        measure_points<MapMeasured>(context.workers, all.size(), [&](std::size_t i) { return measure_arrivals(all[i], context.is_quick()); });
+    if (!measured) return std::unexpected(measured.error());
+    const MapPoints points{"thousand_a_second", std::move(all), std::move(*measured)};
+    points.add(out, "p99 us of arrivals", &MapMeasured::p99);
+    return {};
 }
 
 const FioLoad& fio_load(const std::string& name) {
@@ -187,6 +221,7 @@ ExperimentRun::Result run_maps_learnedftl(const RunContext& context) {
     points.add(out, "p99 us", &MapMeasured::p99);
     points.add(out, "p99.9 us", &MapMeasured::p999);
     judge_learned(out, points);
+    if (const auto shown = show_arrivals(out, context); !shown) return std::unexpected(shown.error());
     if (const auto added = add_sources(out, traces); !added) return std::unexpected(added.error());
     out.free_parameters = {
         {"device", context.is_quick() ? "128 MiB, 8 channels, blocks of 128 pages, 11 % spare" : "1 GiB, 8 channels, blocks of 512 pages, 11 % spare",

@@ -111,7 +111,8 @@ const std::set<std::string, std::less<>> parameter_names{"op",
                                                          "dram_percent_of_table",
                                                          "gamma",
                                                          "segment_pages",
-                                                         "levels"};
+                                                         "levels",
+                                                         "thousand_a_second"};
 
 void check_parameters(const Json& params) {
     for (const auto& [key, value] : params.members()) {
