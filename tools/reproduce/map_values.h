@@ -19,6 +19,12 @@ inline constexpr std::array rows{
     QuotedValue{"maps-tpftl", "translation pages written, tpftl over dftl, mean of the loads, times", 1.5625, 0.38, "abstract, \"62 % fewer\""},
     QuotedValue{"maps-tpftl", "response time, tpftl over dftl, the least of the loads, times", 1.5625, 0.76, "abstract, \"up to\" 24 % less"},
     QuotedValue{"maps-leaftl", "table, S-FTL's over leaftl's, mean of the loads, times", 0, 2.9, "abstract, on average"},
+    // What was changed after these had failed.
+    QuotedValue{"maps-tpftl", "translation pages written, tpftl over dftl with an entry a write, mean of the loads, times", 1.5625, 0.38,
+                "abstract, \"62 % fewer\"", fitted},
+    QuotedValue{"maps-tpftl", "response time, tpftl over dftl with an entry a write, the least of the loads, times", 1.5625, 0.76,
+                "abstract, \"up to\" 24 % less", fitted},
+    QuotedValue{"maps-leaftl", "table, S-FTL's of dftl's places over leaftl's, mean of the loads, times", 0, 2.9, "abstract, on average", fitted},
     QuotedValue{"maps-learnedftl", "double reads, learnedftl over tpftl, the least of the loads, times", 0.2, 0.445,
                 "abstract, \"up to\" 55.5 % fewer"},
     QuotedValue{"maps-learnedftl", "p99, tpftl over learnedftl, mean of the loads, times", 0.2, 5.5, "abstract"},
@@ -87,7 +93,28 @@ inline constexpr std::array specs{
               "ours: expected, since its map costs nothing"},
 };
 
+inline constexpr std::string_view alone = "maps-tpftl: ours writes all dirty entries of the page; it holds beside one that writes an entry alone";
+inline constexpr std::string_view sorted = "maps-leaftl: leaftl sorts what it writes; of dftl's places S-FTL's table is 2.8 times leaftl's";
+inline constexpr std::string_view arrivals =
+    "maps-learnedftl: where requests wait for each other p99 is the queue's; where they arrive it is 4 times at 80 thousand a second, more above";
+
 inline constexpr std::array causes{
+    ClaimCause{"maps-tpftl", "tpftl writes fewer *", alone},
+    ClaimCause{"maps-tpftl", "tpftl answers sooner *", alone},
+    ClaimCause{"maps-tpftl", "tpftl's write amplification *", alone},
+    ClaimCause{"maps-tpftl", "translation pages written, tpftl *", alone},
+    ClaimCause{"maps-tpftl", "response time, tpftl *", alone},
+    ClaimCause{"maps-leaftl", "leaftl's table *", "maps-leaftl: with eight times the buffer a segment holds a third to two thirds more pages"},
+    ClaimCause{"maps-leaftl", "S-FTL's table *", sorted},
+    ClaimCause{"maps-leaftl", "table, S-FTL's *", sorted},
+    ClaimCause{"maps-leaftl", "leaftl answers *", "maps-leaftl: with gamma 4 it does on each load"},
+    ClaimCause{"maps-leaftl", "a larger gamma *", "maps-leaftl: segments hold more pages, but each page of a line is named, a byte each"},
+    ClaimCause{"maps-learnedftl", "learnedftl reads in order and writes *",
+               "maps-learnedftl at 6.45 %: DRAM that models do not fill is its entries'; with as much for all it is"},
+    ClaimCause{"maps-learnedftl", "with equal DRAM, learnedftl has *", "maps-learnedftl, pages predicted: none that was written at random"},
+    ClaimCause{"maps-learnedftl", "*p99*", arrivals},
+    ClaimCause{"maps-learnedftl", "double reads, *",
+               "maps-learnedftl: written in order 0.33, in pieces 0.85; the paper does not say what its drive had been through"},
     ClaimCause{"beyond-maps", "leaftl's table *", "beyond-maps: without a buffer each page that is written at random is a segment of 8 bytes"},
     ClaimCause{"beyond-maps", "written in order, *", "beyond-maps: with copies apart it has"},
     ClaimCause{"beyond-maps", "written at random, *",

@@ -126,10 +126,16 @@ void judge_tpftl(Reproduction& out, const MapPoints& points, const std::vector<M
     claim("tpftl answers sooner than dftl", times);
     claim("tpftl's write amplification is below dftl's", over(&MapMeasured::waf, "tpftl", "dftl"));
     claim("tpftl answers no sooner than a page map in DRAM", points.over(&MapMeasured::mean, {"tpftl", least_dram}, {"page_map", 0}));
-    const Json::Object params{{"dram_percent_of_table", least_dram}};
-    out.points.push_back({"translation pages written, tpftl over dftl, mean of the loads, times", least_dram, params, mean_of(writes.ratios())});
-    const std::vector<double> ratios = times.ratios();
-    out.points.push_back({"response time, tpftl over dftl, the least of the loads, times", least_dram, params, *std::ranges::min_element(ratios)});
+    const auto over_all = [&out](std::string_view under, const ComparedLoads& of_writes, const ComparedLoads& of_times) {
+        const Json::Object params{{"dram_percent_of_table", least_dram}};
+        const std::vector<double> ratios = of_times.ratios();
+        out.points.push_back({fmt::format("translation pages written, tpftl over {}, mean of the loads, times", under), least_dram, params,
+                              mean_of(of_writes.ratios())});
+        out.points.push_back(
+            {fmt::format("response time, tpftl over {}, the least of the loads, times", under), least_dram, params, std::ranges::min(ratios)});
+    };
+    over_all("dftl", writes, times);
+    over_all("dftl with an entry a write", over(&MapMeasured::translation_writes, "tpftl", alone), over(&MapMeasured::mean, "tpftl", alone));
 }
 
 } // namespace
@@ -165,7 +171,8 @@ ExperimentRun::Result run_maps_tpftl(const RunContext& context) {
         {"DRAM", "1/128, 1/32, 1/8 and all of a table of 8 bytes an entry", "x is percent of a table of 4 bytes; claims are about the least"},
         {"requests", "one after the other", "response time is then service time: no queue of arrivals makes gains larger"},
         {"a write miss", "reads its translation page", "as DFTL has it (Gupta et al.)"},
-        {"dftl, an entry a write", "dftl.batch_update = 0", "the paper's DFTL writes no other dirty entry of the page; ours does, as Gupta et al."},
+        {"dftl, an entry a write", "dftl.batch_update = 0", "so TPFTL's paper has DFTL; ours writes all dirty entries of the page, as Gupta et al.",
+         "translation pages written, response time", "tpftl wrote 0.89 of dftl's translation pages, where the paper has 0.38"},
         {"checkpoints of the maps", "none", "the paper has no recovery"}};
     return out;
 }
