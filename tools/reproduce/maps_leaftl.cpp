@@ -270,12 +270,11 @@ ExperimentRun::Result run_maps_leaftl(const RunContext& context) {
     if (const auto added = add_sources(out, loads); !added) return std::unexpected(added.error());
     out.free_parameters = {
         {"device", is_quick ? "128 MiB, 4 channels, 20 % spare" : "1 GiB, 4 channels, 20 % spare", "20, 200 and 1500 us, blocks of 256 pages"},
-        {"write buffer", is_quick ? "1 MiB" : "8 MiB",
-         "for all maps; leaftl learns from so many pages together, of an eighth of them in a quick run"},
+        {"write buffer", is_quick ? "1 MiB; segments compacted each 12.5 MiB written" : "8 MiB; segments compacted each 100 MiB written",
+         "for all maps; leaftl learns from so many pages together; an eighth of both in a quick run"},
         {"table of dftl", "8 bytes for each page that the load wrote", "4 for each page of a whole table would halve what leaftl and S-FTL save"},
         {"table of S-FTL", "computed from leaftl's places, and from dftl's", "the scheme is not there, so its latency is not either",
          "S-FTL's table over leaftl's", "of leaftl's places, which are sorted, it is 0.68 of leaftl's, where the paper has 2.9"},
-        {"compaction", is_quick ? "each 12.5 MiB written" : "each 100 MiB written", "as in the artefact"},
         {"latency", "of all requests, 8 in flight, the load played a second time", "the paper's drives were warm, too"},
         {"checkpoints of the maps", "none", "the paper has no recovery"}};
     return out;

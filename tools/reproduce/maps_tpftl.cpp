@@ -169,8 +169,8 @@ ExperimentRun::Result run_maps_tpftl(const RunContext& context) {
         {"device", context.is_quick() ? "128 MiB, one plane, 15 % spare" : "512 MiB, one plane, 15 % spare",
          "pages of 4 KiB, 64 a block, 25, 200 and 1500 us; written once in order beforehand"},
         {"DRAM", "1/128, 1/32, 1/8 and all of a table of 8 bytes an entry", "x is percent of a table of 4 bytes; claims are about the least"},
-        {"requests", "one after the other", "response time is then service time: no queue of arrivals makes gains larger"},
-        {"a write miss", "reads its translation page", "as DFTL has it (Gupta et al.)"},
+        {"requests", "one after the other; a write miss reads its translation page",
+         "response time is then service time: no queue makes gains larger; as DFTL has it (Gupta et al.)"},
         {"dftl, an entry a write", "dftl.batch_update = 0", "so TPFTL's paper has DFTL; ours writes all dirty entries of the page, as Gupta et al.",
          "translation pages written, response time", "tpftl wrote 0.89 of dftl's translation pages, where the paper has 0.38"},
         {"checkpoints of the maps", "none", "the paper has no recovery"}};
