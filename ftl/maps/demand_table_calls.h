@@ -176,7 +176,7 @@ FtlResult<SimTime> DemandTable<Entries, Models>::make_room(std::uint32_t entries
         }
         if (parts_.blocks.is_read_only()) break;
         ++counted_.map_dirty_evictions;
-        const auto written = batch_update(pages_.page_of(victim.lpn), io.at(at));
+        const auto written = most_.written_alone ? update_alone(victim.lpn, io.at(at)) : batch_update(pages_.page_of(victim.lpn), io.at(at));
         if (!written && written.error().kind == FtlErrorKind::no_free_block) break; // above the capacity until a collection has made room
         if (!written) return written;
         at = std::max(at, *written);
@@ -201,6 +201,31 @@ FtlResult<SimTime> DemandTable<Entries, Models>::batch_update(std::uint32_t page
         programmed(**written);
         return **written;
     }
+}
+
+template <class Entries, class Models>
+FtlResult<SimTime> DemandTable<Entries, Models>::update_alone(Lpn lpn, const Io& io) {
+    if constexpr (requires { entries_.clean(lpn); }) {
+        const std::uint32_t page = pages_.page_of(lpn);
+        for (;;) {
+            if (const auto room = pages_.make_room(page, io.when); !room) return room;
+            dirty_.clear();
+            entries_.for_each_dirty_of(page, [&](Lpn l, std::uint32_t entry) {
+                if (l == lpn) dirty_.push_back({l, entry});
+            });
+            if (dirty_.empty()) return io.when; // a collection that made the room has written it
+            const auto written = pages_.write(page, dirty_, io);
+            if (!written) return std::unexpected(written.error());
+            if (!*written) continue;
+            ++counted_.batch_updates;
+            ++counted_.batch_entries;
+            costs_.batch_update(1);
+            entries_.clean(lpn);
+            programmed(**written);
+            return **written;
+        }
+    }
+    return batch_update(pages_.page_of(lpn), io);
 }
 
 /// A share of the translation pages whose entries are deferred, with so many pages of the host. Nobody waits for it. Half of what may be deferred is

@@ -63,6 +63,16 @@ public:
     [[nodiscard]] std::uint64_t directory_bytes() const { return pages_.directory_bytes(); }
     /// In DRAM and on flash.
     [[nodiscard]] std::uint64_t segments() const;
+    /// All segments of each group, those on flash too.
+    template <class F>
+    void for_each_group(F&& visit) const {
+        for (const Group& group : groups_) {
+            SegmentLevels whole = group.all;
+            if (!group.news.is_empty()) whole.put_on_top(group.news);
+            visit(whole);
+        }
+    }
+    [[nodiscard]] std::uint64_t waiting_pages() const { return waiting_.size(); }
     /// What the model says, before any OOB was read; none: not mapped.
     [[nodiscard]] std::optional<SegmentLevels::Found> prediction(Lpn lpn) const;
     [[nodiscard]] std::optional<UnitId> current(Lpn lpn) const;

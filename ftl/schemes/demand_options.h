@@ -24,6 +24,13 @@ inline constexpr OptionOf<bool> fetch_on_write_miss{{.key = "dftl.fetch_on_write
                                                              "request (Gupta et al.). 0: it makes a dirty entry (Shim et al.).",
                                                      .phase = OptionPhase::mount,
                                                      .max = 1}};
+inline constexpr OptionOf<bool> batch_update{{.key = "dftl.batch_update",
+                                              .help =
+                                                  "1: the eviction of a dirty entry writes all dirty entries of its translation page (Gupta et al.). "
+                                                  "0: that entry alone, as the DFTL that TPFTL is compared with (Zhou et al.).",
+                                              .phase = OptionPhase::mount,
+                                              .initial = 1,
+                                              .max = 1}};
 } // namespace demand_option
 
 namespace tpftl_option {

@@ -18,6 +18,7 @@ CachedEntries cached_entries(const DemandKind& kind, const SsdConfig& config, co
     CachedEntries of;
     if (kind.entry_bytes != nullptr) of.bytes_each = options[*kind.entry_bytes];
     of.bytes_a_page = kind.page_bytes == nullptr ? 0 : options[*kind.page_bytes];
+    of.written_alone = kind.batches != nullptr && !options[*kind.batches];
     of.fetched_for_writes = kind.fetches != nullptr && options[*kind.fetches];
     const std::uint64_t map_bytes = std::uint64_t{units.units()} * 4;
     const std::uint64_t asked = options[demand_option::mapping_cache_bytes];

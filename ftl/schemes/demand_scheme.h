@@ -18,6 +18,7 @@ struct DemandKind {
     const OptionOf<std::uint32_t>* entry_bytes = nullptr; ///< DRAM that an entry takes; null: 8
     const OptionOf<std::uint32_t>* page_bytes = nullptr;  ///< and a translation page that has any; null: nothing
     const OptionOf<bool>* fetches = nullptr;              ///< for a write miss; null: never
+    const OptionOf<bool>* batches = nullptr;              ///< evicted dirty entries; null: always
     /// Logical pages of a translation page.
     std::uint32_t (*pages_of)(const UnitGeometry& units) = TranslationPages::entries_in;
     /// Of a checkpoint, the table's part at most.

@@ -5,9 +5,11 @@ namespace flashlab {
 
 namespace {
 
-constexpr DemandKind dftl_kind{"dftl", &demand_option::mapping_entry_bytes, nullptr, &demand_option::fetch_on_write_miss};
-constexpr std::array<const Option*, 4> dftl_options{&page_option::checkpoint_blocks, &demand_option::mapping_cache_bytes,
-                                                    &demand_option::mapping_entry_bytes, &demand_option::fetch_on_write_miss};
+constexpr DemandKind dftl_kind{"dftl", &demand_option::mapping_entry_bytes, nullptr, &demand_option::fetch_on_write_miss,
+                               &demand_option::batch_update};
+constexpr std::array<const Option*, 5> dftl_options{&page_option::checkpoint_blocks, &demand_option::mapping_cache_bytes,
+                                                    &demand_option::mapping_entry_bytes, &demand_option::fetch_on_write_miss,
+                                                    &demand_option::batch_update};
 constexpr std::array dftl_counters = demand_counters<LruEntries>();
 
 } // namespace

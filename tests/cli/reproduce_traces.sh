@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The comparison of all translation layers on the reference traces, where they are: each real trace is played, on every layer and cell, and said to be a file.
+# The comparisons of all translation layers, and of the maps on flash, on the reference traces, where they are: each real trace is played, on every layer and cell, and said to be a file.
 #
 #   FLASHLAB=build/release/flashlab bash tests/cli/reproduce_traces.sh ../shared/traces
 set -euo pipefail
@@ -23,4 +23,11 @@ for name in financial1 tpcc-small hplajw cloudphysics win11-boot telegram; do
     done
 done
 ! grep -q generated: <<< "$out" || wrong "a generated load is among them"
+out=$("$FLASHLAB" reproduce beyond-maps --quick --json --traces "$six")
+for name in financial1 tpcc-small hplajw cloudphysics win11-boot telegram; do
+    grep -q "{\"name\":\"$name\",\"source\":\"the file $six/" <<< "$out" || wrong "$name is not among the loads of beyond-maps"
+    points=$(grep -oF "{\"series\":\"$name: " <<< "$out" | grep -c .)
+    [[ $points -gt 100 ]] || wrong "$points points for $name, where each map has eight at each DRAM"
+done
+! grep -qF "random reads, written" <<< "$out" || wrong "a generated load is played by beyond-maps beside the traces"
 echo "ok"

@@ -64,6 +64,40 @@ TEST_CASE("write misses make dirty entries without flash operations; the fifth e
     CHECK(map_programs(rig) == programs + 1);
 }
 
+TEST_CASE("with dftl.batch_update = 0 an evicted entry is written alone, and the others stay dirty", "[ftl][dftl]") {
+    SsdConfig config = four_entries();
+    config.ftl.options.set(demand_option::batch_update, false);
+    CutRig rig{config};
+    for (std::uint32_t u = 0; u < 6; ++u) rig.now = rig.write(u, 1); // pages 0 and 1 leave
+    CHECK(dftl_counted(rig).map_dirty_evictions == 2);
+    CHECK(dftl_counted(rig).batch_updates == 2);
+    CHECK(dftl_counted(rig).batch_entries == 2);
+    CHECK(dftl_counted(rig).translation_writes == 2);
+    CHECK(cache_of(rig).dirty() == 4);
+}
+
+TEST_CASE("with dftl.batch_update = 0, too, every page shows its newest durable version or a later one after power cuts", "[ftl][dftl][crash]") {
+    SsdConfig shape = tiny_config();
+    shape.ftl.options.set(demand_option::mapping_cache_bytes, GENERATE(4u, 24u) * CachedEntries{}.bytes_each);
+    shape.ftl.options.set(demand_option::batch_update, false);
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+        CutRig rig{*shape_for("dftl", shape)};
+        Random random{seed};
+        for (int c = 0; c < 25; ++c) {
+            CAPTURE(seed, c);
+            const SimTime from = rig.now;
+            rig.settle();
+            for (std::uint64_t k = 1 + random.below(60); k > 0; --k) rig.step(random);
+            const SimTime at = rig.random_moment(random, from);
+            if (random.chance(1, 2))
+                rig.cut_twice(at, random);
+            else
+                rig.cut(at, random.next());
+        }
+        rig.check_all();
+    }
+}
+
 TEST_CASE("with dftl.fetch_on_write_miss a write miss reads its translation page, where there is one; a hit and the default read none",
           "[ftl][dftl]") {
     for (const bool fetches : {false, true}) {

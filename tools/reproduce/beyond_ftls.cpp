@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -10,7 +9,6 @@
 #include "tools/drive/device_presets.h"
 #include "tools/reproduce/experiments.h"
 #include "tools/reproduce/restart.h"
-#include "tools/traces/trace_reader.h"
 
 namespace flashlab {
 namespace {
@@ -43,50 +41,12 @@ DeviceConfig device_of(std::string_view scheme, std::string_view preset_name, st
     return config;
 }
 
-/// Generated ones, or every trace that lies in the folder. Names point into themselves: the list does not grow any more.
-using Loads = std::vector<std::pair<std::string, Load>>;
-
-/// financial1-first10k for financial1-first10k.ssdsim.gz; those that the documents name have short names.
-std::string name_of_trace(const std::filesystem::path& path) {
-    const std::string file = path.filename().string();
-    const auto known = std::ranges::find(real_traces, file, &RealTrace::file);
-    return known != real_traces.end() ? std::string{known->name} : file.substr(0, file.find('.'));
-}
-
-/// Every file that a format reads to its first request, by name; `passed_over` counts the rest.
-std::vector<std::filesystem::path> traces_in(const std::string& folder, std::size_t& passed_over) {
-    std::vector<std::filesystem::path> traces;
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator{folder, error}) {
-        std::error_code ignored;
-        if (!entry.is_regular_file(ignored)) continue;
-        const auto reader = TraceReader::open(entry.path().string(), {});
-        TraceRequest request;
-        const auto first = reader ? (*reader)->next(request) : std::unexpected(reader.error());
-        if (first && *first)
-            traces.push_back(entry.path());
-        else
-            ++passed_over;
-    }
-    std::ranges::sort(traces);
-    return traces;
-}
-std::expected<Loads, std::string> loads_of(const RunContext& context) {
-    Loads loads;
-    if (context.trace_folder.empty())
-        for (const std::string_view name : generated)
-            loads.emplace_back(name, Load{context, std::string{name}, fmt::format("workload:{},scale={}", name, scale)});
-    std::size_t passed_over = 0;
-    if (!context.trace_folder.empty())
-        for (const auto& path : traces_in(context.trace_folder, passed_over)) {
-            std::string name = name_of_trace(path);
-            if (std::ranges::find(loads, name, &Loads::value_type::first) != loads.end()) // two files of one stem: the whole name tells them apart
-                name = path.filename().string();
-            loads.emplace_back(name, Load{context, name, path.string()});
-        }
-    if (loads.empty())
-        return std::unexpected(fmt::format("{}: no trace is there ({} files that no format reads); 'flashlab trace FILE' says why of each",
-                                           context.trace_folder, passed_over));
+/// Generated ones, or every trace that lies in the folder.
+std::expected<NamedLoads, std::string> loads_of(const RunContext& context) {
+    if (!context.trace_folder.empty()) return loads_of_folder(context);
+    NamedLoads loads;
+    for (const std::string_view name : generated)
+        loads.emplace_back(name, Load{context, std::string{name}, fmt::format("workload:{},scale={}", name, scale)});
     return loads;
 }
 
@@ -107,7 +67,7 @@ Json::Object params(std::string_view scheme, std::string_view load, std::uint32_
 /// Measured values of all cells of the table.
 class Table {
 public:
-    Table(const Loads& loads, std::vector<Cell> all, std::vector<Measured> outcomes) : all_{std::move(all)}, outcomes_{std::move(outcomes)} {
+    Table(const NamedLoads& loads, std::vector<Cell> all, std::vector<Measured> outcomes) : all_{std::move(all)}, outcomes_{std::move(outcomes)} {
         for (const auto& [name, load] : loads) loads_.push_back(name);
     }
     [[nodiscard]] const std::vector<std::string_view>& loads() const { return loads_; }

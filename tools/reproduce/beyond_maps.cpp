@@ -10,6 +10,7 @@
 #include "ftl/schemes/demand_options.h"
 #include "tools/drive/device_presets.h"
 #include "tools/reproduce/experiments.h"
+#include "tools/reproduce/map_point.h"
 #include "tools/reproduce/restart.h"
 #include "tools/workloads/random_distribution.h"
 
@@ -20,7 +21,7 @@ namespace {
 constexpr std::string_view apart = "learnedftl, copies apart"; ///< what the host writes and what collections move have superblocks of their own
 constexpr std::array<std::string_view, 6> maps{"page_map", "dftl", "tpftl", "leaftl", "learnedftl", apart};
 constexpr std::array<std::uint32_t, 3> dram_permille{5, 20, 100}; ///< of the table
-constexpr std::uint64_t page_bytes = 4096;
+constexpr std::uint64_t page_bytes = map_page_bytes;
 constexpr std::uint32_t long_request = 32; ///< pages of one that writes in order
 constexpr std::uint32_t in_flight = 8;
 constexpr std::uint32_t full_blocks = 320, quick_blocks = 40, restarted_blocks = 40; ///< a plane
@@ -31,8 +32,9 @@ struct MapLoad {
     std::string_view pages; ///< a distribution, as bench takes it
     std::uint32_t reads;    ///< of a hundred requests
     Past past;
+    const Load* trace = nullptr; ///< a real one, on a drive written in order; `reads` then says nothing
 };
-constexpr std::array loads{
+constexpr std::array generated{
     MapLoad{"random reads, written in order", "uniform", 100, Past::in_order},
     MapLoad{"random reads, written at random", "uniform", 100, Past::at_random},
     MapLoad{"random reads, written again in order", "uniform", 100, Past::in_order_again},
@@ -41,8 +43,9 @@ constexpr std::array loads{
     MapLoad{"random writes", "uniform", 0, Past::at_random},
 };
 
-/// Requests of one page; popular ones lie anywhere.
+/// Requests of one page, popular ones anywhere; or the trace's.
 MakeRequests pages_of(const MapLoad& load) {
+    if (load.trace != nullptr) return requests_of(*load.trace);
     return [&load](std::uint64_t bytes) -> std::expected<NextRequest, std::string> {
         const auto spec = parse_distribution(load.pages);
         if (!spec) return std::unexpected(spec.error());
@@ -86,83 +89,50 @@ DeviceConfig drive_of(std::string_view map, std::uint32_t blocks, std::uint32_t 
 
 struct Setting {
     std::string_view map;
-    std::size_t load;
+    const MapLoad* load;
     std::uint32_t permille; ///< of the table in DRAM; 1000: page_map
 };
 
-struct Measured {
-    double hits = 0;               ///< part of the look-ups for reads
-    double double_reads = 0;       ///< translation pages that reads waited for, a page read
-    double predicted = 0;          ///< part of the pages read
-    double translation_writes = 0; ///< a page written
-    double waf = 0;
-    double p50 = 0, p99 = 0, p999 = 0, mean = 0; ///< us; of reads, of a load without any of all requests
-    double dram_kib = 0;
-    double table_kib = 0;
-};
-
-double ratio(double part, double of) { return of > 0 ? part / of : 0; }
-
-std::expected<Measured, std::string> measure(const Setting& s, bool is_quick) {
-    const MapLoad& load = loads[s.load];
+std::expected<MapMeasured, std::string> measure(const Setting& s, bool is_quick) {
+    const MapLoad& load = *s.load;
     const auto outcome = run_requests_on({.config = drive_of(s.map, is_quick ? quick_blocks : full_blocks, s.permille),
                                           .requests = is_quick ? 8000u : 200'000u,
                                           .speed = {.depth = in_flight},
                                           .before = {.fill_percent = 100, .random_fills = load.past == Past::in_order ? 0.0 : 1.0}},
                                          load.past == Past::in_order_again ? MakeRequests{all_in_order} : MakeRequests{}, pages_of(load));
     if (!outcome) return std::unexpected(fmt::format("{} on {}: {}", s.map, load.name, outcome.error()));
-    const Json& report = outcome->report;
-    const auto counter = [&](std::string_view name) { return report["counters"][name].real(); };
-    const Json& cache = report["cache"];
-    const double hits = cache["map_read_hits"].real(), read = report["read_pages"].real();
-    const Json& latency = load.reads == 0 ? report["latency_us"] : report["latency_us"]["read"];
-    Measured m;
-    m.hits = s.map == "page_map" ? 1 : ratio(hits, hits + cache["map_read_misses"].real());
-    m.double_reads = ratio(counter("double_reads"), read);
-    m.predicted = ratio(counter("predicted_reads"), read);
-    m.translation_writes = ratio(cache["translation_writes"].real(), report["host_write_bytes"].real() / page_bytes);
-    m.waf = report["waf"].real();
-    m.p50 = latency["p50"].real();
-    m.p99 = latency["p99"].real();
-    m.p999 = latency["p999"].real();
-    m.mean = latency["mean"].real();
-    m.dram_kib = static_cast<double>(outcome->map_bytes) / 1024;
-    m.table_kib = static_cast<double>(outcome->table_bytes) / 1024;
-    return m;
+    return map_measured(*outcome, s.map, load.reads == 0 || load.trace != nullptr ? LatencyOf::all_requests : LatencyOf::reads);
 }
 
 /// All that was measured, by map, load and DRAM.
 class MapTable {
 public:
-    MapTable(std::vector<Setting> all, std::vector<Measured> measured) : all_{std::move(all)}, measured_{std::move(measured)} {}
-    [[nodiscard]] const Measured& at(std::string_view map, std::size_t load, std::uint32_t permille) const {
+    MapTable(const std::vector<MapLoad>& loads, std::vector<Setting> all, std::vector<MapMeasured> measured)
+        : loads_{loads}, all_{std::move(all)}, measured_{std::move(measured)} {}
+    [[nodiscard]] const MapMeasured& at(std::string_view map, const MapLoad& load, std::uint32_t permille) const {
         const auto found = std::ranges::find_if(
-            all_, [&](const Setting& s) { return s.map == map && s.load == load && (s.permille == permille || s.map == "page_map"); });
+            all_, [&](const Setting& s) { return s.map == map && s.load == &load && (s.permille == permille || s.map == "page_map"); });
         ensure(found != all_.end(), "a point of the table");
         return measured_[static_cast<std::size_t>(found - all_.begin())];
     }
-    void add_points(Reproduction& out, std::string_view what, double Measured::*value, bool (*of)(const MapLoad&)) const {
-        for (std::size_t l = 0; l < loads.size(); ++l)
-            for (std::size_t i = 0; i < all_.size(); ++i)
-                if (all_[i].load == l && of(loads[l]))
-                    out.points.push_back({fmt::format("{}: {}, {}", loads[l].name, all_[i].map, what),
-                                          all_[i].permille / 10.0,
-                                          {{"workload", loads[l].name}, {"ftl", all_[i].map}, {"dram_percent_of_table", all_[i].permille / 10.0}},
-                                          measured_[i].*value});
+    void add_points(Reproduction& out, std::string_view what, double MapMeasured::*value, bool (*of)(const MapLoad&)) const {
+        for (std::size_t i = 0; i < all_.size(); ++i)
+            if (const MapLoad& load = *all_[i].load; of(load))
+                out.points.push_back({fmt::format("{}: {}, {}", load.name, all_[i].map, what),
+                                      all_[i].permille / 10.0,
+                                      {{"workload", load.name}, {"ftl", all_[i].map}, {"dram_percent_of_table", all_[i].permille / 10.0}},
+                                      measured_[i].*value});
     }
-    /// One value over another for each DRAM on each of these loads, and the words.
-    struct Compared {
-        Evidence evidence;
-        std::string words;
-    };
-    [[nodiscard]] Compared over(double Measured::*value, std::string_view map, std::string_view under, bool (*of)(const MapLoad&)) const {
-        Compared both;
-        for (std::size_t l = 0; l < loads.size(); ++l) {
-            if (!of(loads[l])) continue;
-            both.words += fmt::format("{}{}:", both.words.empty() ? "" : "; ", loads[l].name);
+    /// One value over another for each DRAM on each of these loads that has any of it, and the words.
+    [[nodiscard]] ComparedLoads over(double MapMeasured::*value, std::string_view map, std::string_view under, bool (*of)(const MapLoad&)) const {
+        ComparedLoads both;
+        for (const MapLoad& load : loads_) {
+            const auto has_any = [&](std::uint32_t permille) { return at(map, load, permille).*value != 0 || at(under, load, permille).*value != 0; };
+            if (!of(load) || !std::ranges::any_of(dram_permille, has_any)) continue;
+            both.words += fmt::format("{}{}:", both.words.empty() ? "" : "; ", load.name);
             for (const std::uint32_t permille : dram_permille) {
-                both.evidence.over.push_back(at(map, l, permille).*value);
-                both.evidence.under.push_back(at(under, l, permille).*value);
+                both.evidence.over.push_back(at(map, load, permille).*value);
+                both.evidence.under.push_back(at(under, load, permille).*value);
                 both.words += fmt::format(" {:.3g} of {:.3g}", both.evidence.over.back(), both.evidence.under.back());
             }
         }
@@ -170,40 +140,44 @@ public:
     }
 
 private:
+    const std::vector<MapLoad>& loads_;
     std::vector<Setting> all_;
-    std::vector<Measured> measured_;
+    std::vector<MapMeasured> measured_;
 };
 
 bool any(const MapLoad&) { return true; }
 bool reads(const MapLoad& load) { return load.reads != 0; }
-bool only_reads(const MapLoad& load) { return load.reads == 100; }
+bool reads_apart(const MapLoad& load) { return reads(load) && load.trace == nullptr; } ///< their latencies are counted
+bool only_reads(const MapLoad& load) { return load.reads == 100 || load.trace != nullptr; }
 bool writes(const MapLoad& load) { return load.reads != 100; }
-bool random_reads(const MapLoad& load) { return load.reads == 100 && load.pages == "uniform"; }
+bool random_reads(const MapLoad& load) { return load.reads == 100 && load.pages == "uniform" && load.trace == nullptr; }
 bool in_order(const MapLoad& load) { return random_reads(load) && load.past != Past::at_random; }
 bool at_random(const MapLoad& load) { return random_reads(load) && load.past == Past::at_random; }
 
 void judge_maps(Reproduction& out, const MapTable& table) {
-    const auto claim = [&](std::string name, double Measured::*value, std::string_view map, std::string_view under, bool (*of)(const MapLoad&)) {
+    const auto claim = [&](std::string name, double MapMeasured::*value, std::string_view map, std::string_view under, bool (*of)(const MapLoad&)) {
         auto compared = table.over(value, map, under, of);
+        if (compared.evidence.over.empty()) return; // real traces are no random reads
         out.claim("beyond-maps", std::move(name), std::move(compared.words), {std::move(compared.evidence)});
     };
-    claim("written in order, learnedftl has fewer double reads than tpftl", &Measured::double_reads, "learnedftl", "tpftl", in_order);
-    claim("written at random, learnedftl has fewer double reads than tpftl", &Measured::double_reads, "learnedftl", "tpftl", at_random);
-    claim("with copies apart, learnedftl written in order has fewer double reads than tpftl", &Measured::double_reads, apart, "tpftl", in_order);
-    claim("learnedftl's p99 under random reads is far below tpftl's", &Measured::p99, "tpftl", "learnedftl", random_reads);
-    claim("learnedftl's p99 under random reads is below leaftl's", &Measured::p99, "leaftl", "learnedftl", random_reads);
-    claim("tpftl writes fewer translation pages than dftl", &Measured::translation_writes, "tpftl", "dftl", writes);
-    claim("tpftl answers sooner than dftl", &Measured::mean, "tpftl", "dftl", any);
-    claim("leaftl's table is smaller than a page table", &Measured::table_kib, "dftl", "leaftl", any);
-    claim("leaftl answers reads sooner than dftl", &Measured::mean, "leaftl", "dftl", reads);
+    claim("written in order, learnedftl has fewer double reads than tpftl", &MapMeasured::double_reads, "learnedftl", "tpftl", in_order);
+    claim("written at random, learnedftl has fewer double reads than tpftl", &MapMeasured::double_reads, "learnedftl", "tpftl", at_random);
+    claim("with copies apart, learnedftl written in order has fewer double reads than tpftl", &MapMeasured::double_reads, apart, "tpftl", in_order);
+    claim("learnedftl's p99 under random reads is far below tpftl's", &MapMeasured::p99, "tpftl", "learnedftl", random_reads);
+    claim("learnedftl's p99 under random reads is below leaftl's", &MapMeasured::p99, "leaftl", "learnedftl", random_reads);
+    claim("tpftl writes fewer translation pages than dftl", &MapMeasured::translation_writes, "tpftl", "dftl", writes);
+    claim("tpftl answers sooner than dftl", &MapMeasured::mean, "tpftl", "dftl", any);
+    claim("leaftl's table is smaller than a page table", &MapMeasured::table_kib, "dftl", "leaftl", any);
+    claim("leaftl answers reads sooner than dftl", &MapMeasured::mean, "leaftl", "dftl", reads_apart);
     for (const std::string_view map : {"dftl", "tpftl", "leaftl", "learnedftl"})
-        claim(fmt::format("{} answers no sooner than a page map in DRAM", map), &Measured::mean, map, "page_map", only_reads);
+        claim(fmt::format("{} answers no sooner than a page map in DRAM", map), &MapMeasured::mean, map, "page_map", only_reads);
 }
 
 /// At a load that leaves all maps with much to bring back.
 std::expected<void, std::string> show_restarts(Reproduction& out, const RunContext& context) {
     const auto measured = measure_points<Restart>(context.workers, maps.size(), [&](std::size_t i) {
-        return restart({.config = drive_of(maps[i], restarted_blocks, 20), .requests = 5000, .speed = {.depth = in_flight}}, pages_of(loads.back()));
+        return restart({.config = drive_of(maps[i], restarted_blocks, 20), .requests = 5000, .speed = {.depth = in_flight}},
+                       pages_of(generated.back()));
     });
     if (!measured) return std::unexpected(measured.error());
     for (std::size_t i = 0; i < maps.size(); ++i) {
@@ -218,26 +192,36 @@ std::expected<void, std::string> show_restarts(Reproduction& out, const RunConte
 } // namespace
 
 ExperimentRun::Result run_beyond_maps(const RunContext& context) {
+    NamedLoads traces;
+    std::vector<MapLoad> loads;
+    if (context.trace_folder.empty()) {
+        loads.assign(generated.begin(), generated.end());
+    } else {
+        auto found = loads_of_folder(context);
+        if (!found) return std::unexpected(found.error());
+        traces = std::move(*found);
+        for (const auto& [name, load] : traces) loads.push_back({name, "", 50, Past::in_order, &load});
+    }
     std::vector<Setting> all;
-    for (std::size_t l = 0; l < loads.size(); ++l)
+    for (const MapLoad& load : loads)
         for (const std::string_view map : maps)
             for (const std::uint32_t permille : dram_permille)
-                if (map != "page_map" || permille == dram_permille.back()) all.push_back({map, l, map == "page_map" ? 1000 : permille});
-    auto measured = measure_points<Measured>(context.workers, all.size(), [&](std::size_t i) { return measure(all[i], context.is_quick()); });
+                if (map != "page_map" || permille == dram_permille.back()) all.push_back({map, &load, map == "page_map" ? 1000 : permille});
+    auto measured = measure_points<MapMeasured>(context.workers, all.size(), [&](std::size_t i) { return measure(all[i], context.is_quick()); });
     if (!measured) return std::unexpected(measured.error());
-    const MapTable table{std::move(all), std::move(*measured)};
+    const MapTable table{loads, std::move(all), std::move(*measured)};
     Reproduction out;
-    table.add_points(out, "hits", &Measured::hits, reads);
-    table.add_points(out, "double reads a page read", &Measured::double_reads, reads);
-    table.add_points(out, "pages predicted by a model", &Measured::predicted, reads);
-    table.add_points(out, "translation pages written a page", &Measured::translation_writes, writes);
-    table.add_points(out, "write amplification", &Measured::waf, writes);
-    table.add_points(out, "mean us", &Measured::mean, any);
-    table.add_points(out, "p50 us", &Measured::p50, any);
-    table.add_points(out, "p99 us", &Measured::p99, any);
-    table.add_points(out, "p99.9 us", &Measured::p999, any);
-    table.add_points(out, "DRAM of the map, KiB", &Measured::dram_kib, any);
-    table.add_points(out, "page table, KiB", &Measured::table_kib, any);
+    table.add_points(out, "hits", &MapMeasured::hits, reads);
+    table.add_points(out, "double reads a page read", &MapMeasured::double_reads, reads);
+    table.add_points(out, "pages predicted by a model", &MapMeasured::predicted, reads);
+    table.add_points(out, "translation pages written a page", &MapMeasured::translation_writes, writes);
+    table.add_points(out, "write amplification", &MapMeasured::waf, writes);
+    table.add_points(out, "mean us", &MapMeasured::mean, any);
+    table.add_points(out, "p50 us", &MapMeasured::p50, any);
+    table.add_points(out, "p99 us", &MapMeasured::p99, any);
+    table.add_points(out, "p99.9 us", &MapMeasured::p999, any);
+    table.add_points(out, "DRAM of the map, KiB", &MapMeasured::dram_kib, any);
+    table.add_points(out, "page table, KiB", &MapMeasured::table_kib, any);
     if (const auto restarted = show_restarts(out, context); !restarted) return std::unexpected(restarted.error());
     judge_maps(out, table);
     out.free_parameters = {
@@ -246,6 +230,15 @@ ExperimentRun::Result run_beyond_maps(const RunContext& context) {
         {"requests", "one page each, 8 in flight", "latencies are of reads, of the load without any of writes"},
         {"learnedftl", "half of its DRAM for models, no group allocation", "ftl/DESIGN-learnedftl.md"},
         {"leaftl", "gamma 0, no write buffer", "no map has one here"}};
+    if (traces.empty()) return out;
+    out.free_parameters.push_back({"real traces",
+                                   "as recorded, on a drive written in order; latencies are of all requests; addresses modulo the drive",
+                                   "neighbours stay neighbours"});
+    for (const auto& [name, load] : traces) {
+        const auto source = load.source();
+        if (!source) return std::unexpected(source.error());
+        out.loads.push_back(*source);
+    }
     return out;
 }
 

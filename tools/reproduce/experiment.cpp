@@ -16,6 +16,11 @@ constexpr std::string_view partitioning = "Shim et al., An adaptive partitioning
 
 constexpr std::string_view coftl = "Chang et al., An efficient FTL design for multi-chipped solid-state drives, 2010";
 
+constexpr std::string_view tpftl = "Zhou et al., An efficient page-level FTL to optimize address translation in flash memory, 2015";
+constexpr std::string_view leaftl = "Sun et al., LeaFTL: a learning-based flash translation layer for solid-state drives, 2023";
+constexpr std::string_view learnedftl =
+    "Wang et al., LearnedFTL: a learning-based page-level FTL for reducing double reads in flash-based SSDs, 2024";
+
 constexpr std::string_view filled = "techpowerup.com, reviews of consumer drives: one sequential fill, plots read by eye";
 constexpr std::string_view sold = "Haas et al., SSD-iq: uncovering the hidden side of SSD performance, 2025";
 
@@ -46,6 +51,12 @@ constexpr std::array all{
     Experiment{"ap-fig8", partitioning, "Throughput over time, DFTL and FAST", run_ap_fig8, true},
     Experiment{"ap-fig9", partitioning, "Erases over the share of the maps, DFTL", run_ap_fig9, true},
     Experiment{"ap-fig10", partitioning, "Erases over the share of the maps, FAST", run_ap_fig10, true},
+    Experiment{"maps-tpftl", tpftl, "TPFTL and DFTL over the size of the cache: hits, translation pages, response time, write amplification",
+               run_maps_tpftl, true},
+    Experiment{"maps-leaftl", leaftl, "LeaFTL: its table over gamma, segments and levels, wrong predictions; latency beside DFTL", run_maps_leaftl,
+               true},
+    Experiment{"maps-learnedftl", learnedftl, "LearnedFTL, LeaFTL, TPFTL and DFTL: double reads, reads a second, tail latency", run_maps_learnedftl,
+               true},
     Experiment{"dev-micron-7450", sold, "Micron 7450 MAX, 800 GB: write amplification, writes a second, latencies over load", run_dev_micron_7450,
                true},
     Experiment{"dev-solidigm-p5520", sold, "Solidigm D7-P5520, 1.92 TB: write amplification, writes a second, latencies over load",

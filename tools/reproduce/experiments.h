@@ -49,6 +49,11 @@ namespace flashlab {
 [[nodiscard]] ExperimentRun::Result run_ap_fig9(const RunContext& context);
 [[nodiscard]] ExperimentRun::Result run_ap_fig10(const RunContext& context);
 
+// The maps that lie on flash, each against those that its paper compares it with: Zhou et al. (TPFTL), Sun et al. (LeaFTL), Wang et al. (LearnedFTL).
+[[nodiscard]] ExperimentRun::Result run_maps_tpftl(const RunContext& context);
+[[nodiscard]] ExperimentRun::Result run_maps_leaftl(const RunContext& context);
+[[nodiscard]] ExperimentRun::Result run_maps_learnedftl(const RunContext& context);
+
 // Beyond the papers: all translation layers on one device.
 [[nodiscard]] ExperimentRun::Result run_beyond_ftls(const RunContext& context);
 [[nodiscard]] ExperimentRun::Result run_beyond_recovery(const RunContext& context);

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "tools/reproduce/experiment.h"
@@ -40,5 +41,10 @@ public:
 private:
     std::string name_, path_;
 };
+
+/// Names point into themselves: the list does not grow any more.
+using NamedLoads = std::vector<std::pair<std::string, Load>>;
+/// Every file of --traces DIR that a format reads to its first request, by name; an error where there is none.
+[[nodiscard]] std::expected<NamedLoads, std::string> loads_of_folder(const RunContext& context);
 
 } // namespace flashlab

@@ -4,13 +4,16 @@
 #include <array>
 #include <optional>
 
+#include "tools/reproduce/bounds.h"
 #include "tools/reproduce/claim.h"
 #include "tools/reproduce/drive_values.h"
+#include "tools/reproduce/map_values.h"
 
 namespace flashlab {
 namespace {
 
 using enum ClaimKind;
+using namespace bounds; // NOLINT: the words of this page
 
 constexpr bool shown_only = false;
 
@@ -46,11 +49,16 @@ constexpr std::array of_papers{
     QuotedValue{"ap-fig8", "dftl: largest gain over a static partition, %", 16, 41.9, "Shim et al. 2010, I, \"up to\""},
 };
 
-constexpr auto quoted = [] {
-    std::array<QuotedValue, of_papers.size() + drive_values::rows.size()> all{};
-    std::ranges::copy(drive_values::rows, std::ranges::copy(of_papers, all.begin()).out);
+/// One table of several.
+template <class T, std::size_t n, std::size_t... more>
+constexpr auto joined(const std::array<T, n>& first, const std::array<T, more>&... others) {
+    std::array<T, (n + ... + more)> all{};
+    auto at = std::ranges::copy(first, all.begin()).out;
+    ((at = std::ranges::copy(others, at).out), ...);
     return all;
-}();
+}
+
+constexpr auto quoted = joined(of_papers, drive_values::rows, map_values::rows);
 
 constexpr std::string_view below_a_page = "striping is effective only when the sub-request size is equal to or greater than the page size (5.1.1)";
 constexpr std::string_view less_than_linear = "the read and the write throughput do not improve linearly (5.1.1)";
@@ -90,15 +98,6 @@ constexpr std::string_view ap_phases =
     "ours: not tried; the optimal ratio changes according to workload characteristics, the scheme adaptively tunes it (AP, I)";
 constexpr std::string_view ap_coftl = "ours: not tried; the approach can be also applied to various caching-based FTL schemes (AP, V)";
 
-constexpr double open = Bound::open;
-constexpr Bound between(double low, double high, std::string_view note = {}) { return {Rule::within, low, high, false, note}; }
-constexpr Bound percents(double low, double high, std::string_view note = {}) { return {Rule::within, low, high, true, note}; }
-constexpr Bound at_most(double high, std::string_view note = {}) { return between(-open, high, note); }
-constexpr Bound at_least(double low, std::string_view note = {}) { return between(low, open, note); }
-constexpr Bound above(double low, std::string_view note = {}) { return {Rule::above, low, open, false, note}; }
-constexpr Bound rising(double slack = 0, double growth = 1, std::string_view note = {}) { return {Rule::rises, growth, slack, false, note}; }
-constexpr Bound level_within(double tolerance, std::string_view note = {}) { return {Rule::flat, -open, tolerance, false, note}; }
-
 constexpr std::string_view pram_buffer = "ours: not measured; PRAM is named as a way to prevent the loss (AP, II-D)";
 constexpr std::string_view times_the_best = "times the best static share's time";
 constexpr std::string_view of_the_best_shares = "is where a share lies that takes at most 1 % more time than the best";
@@ -106,7 +105,7 @@ constexpr std::string_view lowest_erases = "times the erases of the static share
 constexpr std::string_view times_bl = "times BL at each point";
 
 // A claim is fitted where a free parameter was chosen by it or changed after it had failed, and by construction where this model cannot refute it.
-constexpr std::array specs{
+constexpr std::array of_claims{
     // Chang et al. 2010. The hot set of the load is smaller than the 16 MB at which the curve is to saturate.
     ClaimSpec{"co-fig7", "the throughput grows with the blocks of a virtual block", result, rising(), blocks},
     ClaimSpec{"co-fig7", "COFTL is far above BL*", result, at_least(5, times_bl), far_above_bl},
@@ -236,24 +235,6 @@ constexpr std::array specs{
     ClaimSpec{"beyond-recovery", "COFTL's recovery is bounded by its free list, not by the capacity", result,
               at_most(0.999, "pages looked at for each block of the drive"),
               "CO, section III-C2: the time on the crash recovery is limited by the number of the free sets"},
-    ClaimSpec{"beyond-maps", "written *, learnedftl has fewer double reads than tpftl", result, at_most(0.999, "times tpftl's, at each DRAM"),
-              "up to 55.5 % fewer double reads (LearnedFTL, abstract)"},
-    ClaimSpec{"beyond-maps", "with copies apart, *", result, at_most(0.999, "times tpftl's, at each DRAM"),
-              "ours: copies between the host's rows put its pages out of line"},
-    ClaimSpec{"beyond-maps", "learnedftl's p99 under random reads is far below tpftl's", result, at_least(2.9, "times learnedftl's, at each DRAM"),
-              "p99 2.9 to 12.2 times lower, in the mean 5.5 against TPFTL (LearnedFTL)"},
-    ClaimSpec{"beyond-maps", "learnedftl's p99 under random reads is below leaftl's", result, above(1, "times learnedftl's, at each DRAM"),
-              "p99 in the mean 8.2 times lower than LeaFTL's (LearnedFTL)"},
-    ClaimSpec{"beyond-maps", "tpftl writes fewer translation pages than dftl", result, at_most(0.999, "times dftl's, at each DRAM"),
-              "translation writes 62 % fewer on average (TPFTL, abstract)"},
-    ClaimSpec{"beyond-maps", "tpftl answers sooner than dftl", result, at_most(0.999, "times dftl's mean, at each DRAM"),
-              "response time up to 24 % lower than DFTL's (TPFTL, abstract)"},
-    ClaimSpec{"beyond-maps", "leaftl's table is smaller than a page table", result, at_least(2.9, "times leaftl's"),
-              "2.9 times smaller on average than S-FTL's, which is no larger than a page table (LeaFTL, abstract)"},
-    ClaimSpec{"beyond-maps", "leaftl answers reads sooner than dftl", result, at_most(0.999, "times dftl's mean, at each DRAM"),
-              "1.4 times as fast on average as the next (LeaFTL, abstract)"},
-    ClaimSpec{"beyond-maps", "* answers no sooner than a page map in DRAM", result, at_least(0.99, "times its mean, at each DRAM"),
-              "ours: expected, since its map costs nothing"},
     ClaimSpec{"beyond-coftl-parts", "with the spare sets of 16 channels COFTL is far above BL with every number of channels", result,
               at_least(5, times_bl), "ours: what a buffered BL does without, and COFTL does not, are spare sets"},
     ClaimSpec{"beyond-coftl-parts", "with the least spare COFTL is below BL with every number of channels", result, at_most(1, times_bl),
@@ -316,7 +297,7 @@ constexpr std::array specs{
 };
 
 // What stands behind a claim that fails, as far as an experiment shows it; otherwise "not explained".
-constexpr std::array causes{
+constexpr std::array of_causes{
     ClaimCause{"mc-fig11", "*: no gain while the sub-request is below a page",
                "beyond-overheads: at 4 KB no part of the driver's cost in each sub-request meets it beside the number quoted at 8 KB"},
     ClaimCause{"dev-samsung-980pro", "mean speed, GB/s at 1000*", "its source's own 4 and then 1.5 GB/s give 1.61 without any folding"},
@@ -354,14 +335,12 @@ constexpr std::array causes{
     ClaimCause{"beyond-frontiers", "a fifth takes four fifths: *, greedy, *", "beyond-frontiers: by cost-benefit it is"},
     ClaimCause{"beyond-frontiers", "files, metadata in PRAM*",
                "beyond-frontiers, pages copied: one buffer block copies 1 to 4 pages of a hundred, so there is next to nothing to gain"},
-    ClaimCause{"beyond-maps", "leaftl's table *", "beyond-maps: without a buffer each page that is written at random is a segment of 8 bytes"},
-    ClaimCause{"beyond-maps", "written in order, *", "beyond-maps: with copies apart it has"},
-    ClaimCause{"beyond-maps", "written at random, *",
-               "beyond-maps, pages predicted: single pages have no neighbours, and no group is collected whole"},
-    ClaimCause{"beyond-maps", "tpftl writes fewer *", "beyond-maps: at 0.5 % its nodes leave room for fewer entries than dftl's"},
     ClaimCause{"ap-fig8", "dftl: largest gain *",
                "beyond-causes: the worst static share has no buffer; over those that leave both sides a twelfth it is below the paper's"},
 };
+
+constexpr auto specs = joined(of_claims, map_values::specs);
+constexpr auto causes = joined(of_causes, map_values::causes);
 
 } // namespace
 

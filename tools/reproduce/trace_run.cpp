@@ -91,6 +91,7 @@ std::expected<TraceOutcome, std::string> run_requests_on(const TraceRun& run, co
     const LearnedTable* table = learned_table(ftl);
     outcome.table_bytes = table != nullptr ? table->segments() * segment_bytes : ftl.logical_pages() * number_bytes;
     outcome.report = report_run({"", run.seed, 0}, **device, before, *tally);
+    if (run.look) run.look(**device);
     return outcome;
 }
 

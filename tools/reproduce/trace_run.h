@@ -17,7 +17,8 @@ struct TraceRun {
     std::uint64_t requests = 0; ///< the number of requests, at most
     ReplaySpeed speed{.depth = 1};
     Precondition before{.fill_percent = 100};
-    std::uint64_t seed = 1; ///< seed of the preconditioning
+    std::uint64_t seed = 1;              ///< seed of the preconditioning
+    std::function<void(Device&)> look{}; ///< at the drive, when the run has ended
 };
 
 /// The load of a run, for a drive of so many bytes.
