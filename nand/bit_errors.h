@@ -36,7 +36,7 @@ public:
 private:
     /// The mean of a code word, of a block whose age and reads were these.
     struct Computed {
-        std::uint32_t minutes = ~0u; ///< since its first program
+        std::uint32_t minutes = ~0u; ///< since its last program
         std::uint32_t reads = ~0u;   ///< by 64
         std::uint32_t cycles = ~0u;
         float mean = 0;
