@@ -175,11 +175,22 @@ void SegmentLevels::place(Level& level, Segment s) {
 void SegmentLevels::insert(Segment segment) {
     if (levels_.empty()) levels_.emplace_back();
     has_lines_ = has_lines_ || segment.is_approximate();
-    const Pages taken = pages_of(segment);
-    Level kept, pushed;
     Level& top = levels_.front();
     auto first = std::ranges::lower_bound(top, segment.start, {}, &Segment::start);
     if (first != top.begin() && std::prev(first)->end() >= segment.start) --first;
+    if (!has_lines_) { // what most insertions are costs no more than a search
+        if (first == top.end() || first->start > segment.end()) {
+            top.insert(first, std::move(segment));
+            ++segments_;
+            return;
+        }
+        if (segment.length == 0 && first->length == 0) {
+            *first = std::move(segment);
+            return;
+        }
+    }
+    const Pages taken = pages_of(segment);
+    Level kept, pushed;
     auto behind = first;
     for (; behind != top.end() && behind->start <= segment.end(); ++behind) {
         if (!cut(*behind, taken)) continue;
