@@ -223,23 +223,26 @@ void SegmentLevels::put_on_top(const SegmentLevels& newer) {
 void SegmentLevels::compact(bool is_all) {
     if (levels_.size() < 2) return; // nothing is hidden
     Level left;                     // newest first
-    std::vector<Pages> own;
+    left.reserve(segments_);
+    std::vector<Pages> own; // of holes
     Pages hidden, below;
     for (Level& level : levels_) {
         const Pages above = hidden;
         for (Segment& s : level) {
             if (!cut(s, above)) continue;
-            own.push_back(pages_of(s) & ~above);
-            hidden |= own.back();
+            const Pages pages = pages_of(s) & ~above;
+            if (s.is_hole()) own.push_back(pages);
+            hidden |= pages;
             left.push_back(std::move(s));
         }
     }
-    for (std::size_t i = left.size(); is_all && i-- > 0;) {
+    for (std::size_t i = left.size(); is_all && !own.empty() && i-- > 0;) {
         if (!left[i].is_hole()) {
             below |= pages_of(left[i]);
             continue;
         }
-        if (const Pages needed = own[i] & below; !cut(left[i], ~needed)) left[i] = {.slope = 1}; // an approximate one without pages
+        if (const Pages needed = own.back() & below; !cut(left[i], ~needed)) left[i] = {.slope = 1}; // an approximate one without pages
+        own.pop_back();
     }
     std::erase_if(left, [](const Segment& s) { return s.is_approximate() && s.names.empty(); });
     levels_.clear();
