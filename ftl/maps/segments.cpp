@@ -175,11 +175,22 @@ void SegmentLevels::place(Level& level, Segment s) {
 void SegmentLevels::insert(Segment segment) {
     if (levels_.empty()) levels_.emplace_back();
     has_lines_ = has_lines_ || segment.is_approximate();
-    const Pages taken = pages_of(segment);
-    Level kept, pushed;
     Level& top = levels_.front();
     auto first = std::ranges::lower_bound(top, segment.start, {}, &Segment::start);
     if (first != top.begin() && std::prev(first)->end() >= segment.start) --first;
+    if (!has_lines_) { // what most insertions are costs no more than a search
+        if (first == top.end() || first->start > segment.end()) {
+            top.insert(first, std::move(segment));
+            ++segments_;
+            return;
+        }
+        if (segment.length == 0 && first->length == 0) {
+            *first = std::move(segment);
+            return;
+        }
+    }
+    const Pages taken = pages_of(segment);
+    Level kept, pushed;
     auto behind = first;
     for (; behind != top.end() && behind->start <= segment.end(); ++behind) {
         if (!cut(*behind, taken)) continue;
@@ -212,23 +223,26 @@ void SegmentLevels::put_on_top(const SegmentLevels& newer) {
 void SegmentLevels::compact(bool is_all) {
     if (levels_.size() < 2) return; // nothing is hidden
     Level left;                     // newest first
-    std::vector<Pages> own;
+    left.reserve(segments_);
+    std::vector<Pages> own; // of holes
     Pages hidden, below;
     for (Level& level : levels_) {
         const Pages above = hidden;
         for (Segment& s : level) {
             if (!cut(s, above)) continue;
-            own.push_back(pages_of(s) & ~above);
-            hidden |= own.back();
+            const Pages pages = pages_of(s) & ~above;
+            if (s.is_hole()) own.push_back(pages);
+            hidden |= pages;
             left.push_back(std::move(s));
         }
     }
-    for (std::size_t i = left.size(); is_all && i-- > 0;) {
+    for (std::size_t i = left.size(); is_all && !own.empty() && i-- > 0;) {
         if (!left[i].is_hole()) {
             below |= pages_of(left[i]);
             continue;
         }
-        if (const Pages needed = own[i] & below; !cut(left[i], ~needed)) left[i] = {.slope = 1}; // an approximate one without pages
+        if (const Pages needed = own.back() & below; !cut(left[i], ~needed)) left[i] = {.slope = 1}; // an approximate one without pages
+        own.pop_back();
     }
     std::erase_if(left, [](const Segment& s) { return s.is_approximate() && s.names.empty(); });
     levels_.clear();

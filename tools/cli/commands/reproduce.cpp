@@ -204,16 +204,18 @@ private:
     std::size_t complete_ = 0;
 };
 
-/// A trace that no experiment would play is a slip: the figures of DUMBO (mc-) and of the hybrid drive (hy-) have no loads, and only three
-/// play a folder.
+/// A trace that no experiment would play is a slip: the figures of DUMBO (mc-) and of the hybrid drive (hy-) have no loads, and few play
+/// a folder.
 std::expected<void, std::string> check_loads(const ReproduceOptions& o, const std::vector<const Experiment*>& chosen) {
     const auto any = [&](const auto& plays) { return std::ranges::any_of(chosen, [&](const Experiment* e) { return plays(e->id); }); };
     if (!o.traces.empty() && !any([](std::string_view id) { return !id.starts_with("mc-") && !id.starts_with("hy-"); }))
         return std::unexpected(fmt::format("--trace {}: no experiment named plays a load; those of co-, ap- and beyond- do", o.traces.front()));
-    if (!o.trace_folder.empty() &&
-        !any([](std::string_view id) { return id == "beyond-ftls" || id == "beyond-causes" || id == "ap-fig4" || id == "ap-fig6"; }))
-        return std::unexpected(
-            fmt::format("--traces {}: only beyond-ftls, beyond-causes, ap-fig4 and ap-fig6 play a folder of traces", o.trace_folder));
+    if (!o.trace_folder.empty() && !any([](std::string_view id) {
+            return id == "beyond-ftls" || id == "beyond-maps" || id == "beyond-causes" || id == "ap-fig4" || id == "ap-fig6" ||
+                   id.starts_with("maps-");
+        }))
+        return std::unexpected(fmt::format(
+            "--traces {}: only beyond-ftls, beyond-maps, beyond-causes, ap-fig4, ap-fig6 and maps-* play a folder of traces", o.trace_folder));
     return {};
 }
 
@@ -241,10 +243,10 @@ void add_reproduce(CLI::App& app, Action& action) {
     c.add_option(
         "--trace", o.traces,
         "NAME=FILE: the user's trace in place of a generated load (sysmark, pc, financial, tpcc, desktop, desktop-even, small-writes), any format");
-    c.add_option("--traces", o.trace_folder,
-                 "Folder of real traces: beyond-ftls plays every one that it finds there, in place of generated loads; ap-fig4, ap-fig6 and "
-                 "beyond-causes those that "
-                 "the documents name, beside the generated ones")
+    c.add_option(
+         "--traces", o.trace_folder,
+         "Folder of real traces: beyond-ftls and beyond-maps play every one that they find there, in place of generated loads; ap-fig4, ap-fig6 and "
+         "beyond-causes those that the documents name, maps-* those of its paper, beside the generated ones")
         ->check(CLI::ExistingDirectory);
     c.add_option("--html", o.html, "Also one self-contained page: plots, the paper's numbers marked, claims, loads, free parameters");
     c.add_option("--markdown", o.markdown, "Also a page of tables, as tools/reproduce/RESULTS.md");
