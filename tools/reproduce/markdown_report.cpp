@@ -1,6 +1,7 @@
 #include "tools/reproduce/markdown_report.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -41,40 +42,56 @@ std::string claim_row(const ReproducedClaim& c) {
                 cell(c.ours) + (c.holds ? "" : "<br>why: " + cell(c.cause))});
 }
 
-/// Numbers that the paper prints for one series, each a claim with the same bound.
-std::string series_row(const std::vector<const ReproducedClaim*>& own) {
+/// What claims of one row have in common, and what tells each of them from the others.
+struct ClaimName {
+    std::string shared, own;
+};
+/// Numbers that a paper prints for one series, and the same words of several loads or layers: "PC, fast: WORDS [BOUND]".
+ClaimName name_of_row(const ReproducedClaim& c) {
+    if (c.quoted) return {fmt::format("{}: as the paper's [{}]", c.quoted->series, c.bound), fmt::format("at {:g}", c.quoted->x)};
+    const std::size_t colon = c.text.find(": ");
+    return colon == c.text.npos ? ClaimName{c.text, ""} : ClaimName{c.text.substr(colon + 2), c.text.substr(0, colon)};
+}
+
+std::string joint_row(const std::vector<const ReproducedClaim*>& own) {
     const auto held = std::ranges::count_if(own, &ReproducedClaim::holds);
     const auto failed = std::ssize(own) - held;
     const std::string mark = failed == 0 ? fmt::format("{} ✓", held)
                              : held == 0 ? fmt::format("**{} ✗**", failed)
                                          : fmt::format("{} ✓, **{} ✗**", held, failed);
-    std::string values, causes;
-    std::set<std::string_view> kinds, said;
-    for (const ReproducedClaim* c : own) kinds.insert(words_of(c->kind));
+    std::set<std::string> kinds;
+    const auto kind_of = [](const ReproducedClaim& c) { return fmt::format("{}{}", words_of(c.kind), c.is_of_the_paper() ? "" : ", ours"); };
+    for (const ReproducedClaim* c : own) kinds.insert(kind_of(*c));
+    std::string lines;
+    std::map<std::string_view, std::string> failing; ///< by their cause
     for (const ReproducedClaim* c : own) {
-        const QuotedPoint& q = *c->quoted;
-        values += fmt::format("{}{} at {:g}: {:.4g} for {:g}{}", values.empty() ? "" : ", ", c->holds ? "✓" : "**✗**", q.x, q.ours, q.paper,
-                              kinds.size() == 1 ? "" : fmt::format(" ({})", words_of(c->kind)));
-        if (!c->holds && said.insert(c->cause).second) causes += "<br>why: " + cell(c->cause);
+        const std::string name = name_of_row(*c).own;
+        const std::string ours = c->quoted ? fmt::format("{:.4g} for {:g}", c->quoted->ours, c->quoted->paper) : c->ours;
+        lines += fmt::format("{}{} {}: {}{}",
+                             lines.empty() ? ""
+                             : c->quoted   ? ", "
+                                           : "<br>",
+                             c->holds ? "✓" : "**✗**", cell(name), cell(ours), kinds.size() == 1 ? "" : fmt::format(" ({})", kind_of(*c)));
+        if (!c->holds) failing[c->cause] += (failing[c->cause].empty() ? "" : "; ") + name;
     }
-    return row({mark, cell(fmt::format("{}: as the paper's [{}]", own.front()->quoted->series, own.front()->bound)),
-                fmt::format("{}", fmt::join(kinds, ", ")), values + causes});
+    for (const auto& [cause, names] : failing)
+        lines += fmt::format("<br>why{}: {}", failing.size() == 1 ? "" : fmt::format(" ({})", cell(names)), cell(cause));
+    return row({mark, cell(name_of_row(*own.front()).shared), fmt::format("{}", fmt::join(kinds, ", ")), lines});
 }
 
-/// In the order of the experiment; a series stands where its first number does.
+/// In the order of the experiment; a row of several stands where the first of them does.
 std::string claim_rows(const Reproduction& result) {
     std::string out;
-    std::set<std::pair<std::string_view, std::string_view>> done;
+    std::set<std::string> done;
     for (const ReproducedClaim& c : result.claims) {
-        if (!c.quoted) {
-            out += claim_row(c);
-            continue;
-        }
-        if (!done.insert({c.quoted->series, c.bound}).second) continue;
+        const std::string shared = name_of_row(c).shared;
         std::vector<const ReproducedClaim*> own;
         for (const ReproducedClaim& other : result.claims)
-            if (other.quoted && other.quoted->series == c.quoted->series && other.bound == c.bound) own.push_back(&other);
-        out += own.size() == 1 ? claim_row(c) : series_row(own);
+            if (other.quoted.has_value() == c.quoted.has_value() && name_of_row(other).shared == shared) own.push_back(&other);
+        if (own.size() < 3)
+            out += claim_row(c);
+        else if (done.insert(shared).second)
+            out += joint_row(own);
     }
     return out;
 }
