@@ -28,7 +28,7 @@ TEST_CASE("there are sixty seeded defects and more, of every level, under names 
     for (const SeededFsBug& bug : seeded_fs_bugs()) names.insert(bug.name), levels.insert(bug.level);
     CHECK(names.size() == seeded_bugs().size() + seeded_fs_bugs().size());
     CHECK(names.size() >= 60);
-    CHECK(levels == std::set<std::string_view>{"scheme", "ordering", "map", "judge", "file system", "write-back", "journal", "fsck"});
+    CHECK(levels == std::set<std::string_view>{"scheme", "ordering", "map", "drive", "judge", "file system", "write-back", "journal", "fsck"});
 }
 
 TEST_CASE("every seeded bug of the whole stack is caught, and by the judge that is named for it", "[fs][crash][bugs]") {
