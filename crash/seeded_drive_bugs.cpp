@@ -9,17 +9,14 @@ namespace flashlab {
 namespace {
 
 /// The buffer takes a line for programmed, and a flush for done, while the line is on its way.
-struct AnswersLinesEarly : LyingFtl {
+struct FlushOutrunsLines : LyingFtl {
     using LyingFtl::LyingFtl;
     FtlResult<WrittenLine> do_write_line(std::span<const Lpn> pages, std::span<const std::byte> from, const Io& io) override {
         auto line = below().write_line(pages, from, io);
         if (line) line->done = io.when;
         return line;
     }
-    FtlResult<SimTime> do_write_each(std::span<const Lpn> pages, std::span<const std::byte> from, const Io& io) override {
-        const auto done = below().write_each(pages, from, io);
-        return done ? FtlResult<SimTime>{io.when} : done;
-    }
+    FtlResult<SimTime> do_flush(const Io& io) override { return io.when; }
 };
 
 /// What fills the rest of a page of the chip counts as the newest data.
@@ -49,8 +46,8 @@ std::vector<SeededBug> seeded_drive_bugs() {
         return SeededBug{name, what, make, SeededBug::Needs::nothing, "drive", judge, "page_map", devices};
     };
     return {bug(
-                "lines_answered_early", "a line that is destaged ahead is answered before it is programmed",
-                [] { return std::make_unique<FtlSabotage<AnswersLinesEarly>>(); }, "ahead-slc ahead-tlc"),
+                "flush_outruns_lines", "a flush is answered while lines that are destaged ahead are on their way",
+                [] { return std::make_unique<FtlSabotage<FlushOutrunsLines>>(); }, "ahead-slc ahead-tlc"),
             bug(
                 "believes_padding", "recovery takes what fills a page of the chip for data",
                 [] { return std::make_unique<StoreSabotage<BelievesPadding>>(); }, "sub-slc sublines-tlc"),

@@ -115,7 +115,7 @@ public:
     /// Charges the time that finding backups takes. Call it after open(), before anything is read.
     [[nodiscard]] std::expected<SimTime, NandError> scan_backups(SimTime now);
 
-    /// With bit errors (NandErrors), and without striping: a block of which a read took retries, each at most once for a row of reads; the latest first.
+    /// With bit errors (NandErrors), and without striping: a block of which a read took retries that new data would not; the latest first.
     [[nodiscard]] std::optional<TiredBlock> take_tired();
     /// How long the block's data have been there; 0 where cells have no bit errors.
     [[nodiscard]] double days_since_program(BlockId block, SimTime now) const;

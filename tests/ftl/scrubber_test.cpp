@@ -1,5 +1,5 @@
-// Goal: data that bit errors would reach are written anew in time, by every scheme; a drive that scrubs loses nothing to them, one that does not does;
-// and whatever relocations a scrub makes, a cut among them loses nothing.
+// Goal: data that bit errors would reach are written anew in time, by every scheme. A drive that scrubs loses nothing to them, others do. Whatever
+// relocations a scrub makes, a cut among them loses nothing.
 #include "ftl/blocks/scrubber.h"
 
 #include "tests/support/catch.h"
