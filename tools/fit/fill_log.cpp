@@ -65,7 +65,7 @@ private:
 
 /// Where a stretch is best taken for two, if the second is clearly slower.
 std::optional<std::size_t> fall_in(const Stretches& of, std::size_t from, std::size_t to) {
-    constexpr std::size_t least = 2;
+    constexpr std::size_t least = parts / 100;
     if (to - from < 2 * least) return std::nullopt;
     std::size_t best = from + least;
     for (std::size_t at = from + least; at + least <= to; ++at)

@@ -201,7 +201,8 @@ TEST_CASE("a log that is none of fio's is refused with file, line and column", "
 }
 
 TEST_CASE("a drive's own fill gives back the size of its cache and the times of its cells", "[fit]") {
-    const FitSettings base{"samsung-980pro-1t", {{"nand.blocks_per_plane", "120"}, {"nand.pages_per_block", "48"}}};
+    const FitSettings base{"samsung-980pro-1t",
+                           {{"nand.blocks_per_plane", "120"}, {"nand.pages_per_block", "48"}, {"dram.write_buffer_bytes", "1M"}}};
     FitSettings drive = base;
     drive.keys["ftl.slc_dynamic_permille"] = "500";
     drive.keys["nand.page_program_ns"] = "1400000";
