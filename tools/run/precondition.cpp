@@ -119,6 +119,7 @@ std::expected<SimTime, std::string> precondition(const RunSpace& space, const Pr
     if (what.shelf != Duration{0} && !space.device->config().ssd.nand.errors.are_on())
         return std::unexpected("precondition: age changes nothing, since the cells have no bit errors: set nand.cell_errors, or leave it out");
     if (auto done = age(writer, *space.device, pages, overwrites, seed, what.ageing); !done) return std::unexpected(done.error());
+    if (what.shelf == Duration{0}) return writer.now();
     if (auto older = space.device->ssd().grow_older(what.shelf); !older) return std::unexpected("precondition: " + to_text(older.error()));
     return writer.now();
 }
