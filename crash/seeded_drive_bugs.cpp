@@ -53,7 +53,7 @@ std::vector<SeededBug> seeded_drive_bugs() {
                 [] { return std::make_unique<StoreSabotage<BelievesPadding>>(); }, "sub-slc sublines-tlc"),
             bug(
                 "forgets_modes", "after a power-on blocks of the SLC cache count as ordinary ones",
-                [] { return std::make_unique<StoreSabotage<ForgetsModes>>(); }, "cached-tlc dynamic-tlc")};
+                [] { return std::make_unique<StoreSabotage<ForgetsModes>>(); }, "cached-tlc dynamic-tlc", Judge::check)};
 }
 
 } // namespace flashlab
