@@ -12,6 +12,7 @@
 #include "tools/drive/config_file.h"
 #include "tools/drive/device.h"
 #include "tools/drive/device_plan.h"
+#include "tools/library/noted_instants.h"
 
 namespace flashlab {
 namespace {
@@ -157,15 +158,10 @@ public:
         return {};
     }
 
-    void note_instants() override { noted_.emplace(); }
+    void note_instants() override { noted_.begin(); }
     std::vector<std::uint64_t> instants() override {
-        if (!noted_) return {};
         note();
-        std::ranges::sort(*noted_);
-        noted_->erase(std::ranges::unique(*noted_).begin(), noted_->end());
-        std::vector<std::uint64_t> to;
-        for (const SimTime at : *noted_) to.push_back(static_cast<std::uint64_t>(ns_since_start(at)));
-        return to;
+        return noted_.sorted();
     }
 
     LabStatistics statistics() const override {
@@ -230,15 +226,13 @@ private:
         const SimTime next = device_->ssd().tick(now_);
         wake_ = std::max(next, now_ + Duration{1});
     }
-    /// What settle() is about to forget. Between two changes each instant is like any other, so that one behind each change is enough.
+    /// What settle() is about to forget.
     void note() {
-        if (!noted_ || !has_power_) return;
+        if (!noted_.is_noting() || !has_power_) return;
         std::vector<SimTime> changes;
         device_->array().append_moments(changes);
         if (const Pram* pram = device_->ssd().pram()) pram->append_moments(changes);
-        changes.push_back(now_);
-        for (const SimTime at : changes) noted_->push_back(at + Duration{1});
-        noted_->push_back(now_); // the call has ended, and its caller does not know
+        noted_.add(std::move(changes), now_);
     }
     void cut() {
         const CutSummary summary = device_->cut(std::max(cut_->at, now_), cut_->seed);
@@ -256,7 +250,7 @@ private:
     std::unique_ptr<Device> device_;
     SimTime now_ = sim_start, wake_ = sim_start;
     std::optional<Cut> cut_;
-    std::optional<std::vector<SimTime>> noted_;
+    NotedInstants noted_;
     bool has_power_ = true;
     std::uint64_t cuts_ = 0, torn_ = 0, undone_ = 0;
 };

@@ -1,6 +1,7 @@
 #include "tools/library/lab_nand.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -117,22 +118,15 @@ void LabNand::cut() {
 }
 
 void LabNand::note() {
-    if (!noted_ || !has_power()) return;
+    if (!noted_.is_noting() || !has_power()) return;
     std::vector<SimTime> changes;
     array_->append_moments(changes);
-    changes.push_back(now_);
-    for (const SimTime at : changes) noted_->push_back(at + Duration{1});
-    noted_->push_back(now_); // the call has ended, and its caller does not know
+    noted_.add(std::move(changes), now_);
 }
 
 std::vector<std::uint64_t> LabNand::instants() {
-    if (!noted_) return {};
     note();
-    std::ranges::sort(*noted_);
-    noted_->erase(std::ranges::unique(*noted_).begin(), noted_->end());
-    std::vector<std::uint64_t> to;
-    for (const SimTime at : *noted_) to.push_back(static_cast<std::uint64_t>(ns_since_start(at)));
-    return to;
+    return noted_.sorted();
 }
 
 } // namespace flashlab

@@ -17,6 +17,7 @@
 #include "base/events.h"
 #include "nand/memory_page_store.h"
 #include "nand/nand_array.h"
+#include "tools/library/noted_instants.h"
 
 namespace flashlab {
 
@@ -39,7 +40,7 @@ public:
 
     void cut_at(std::uint64_t at_ns, std::uint64_t seed);
     [[nodiscard]] Result recover();
-    void note_instants() { noted_.emplace(); }
+    void note_instants() { noted_.begin(); }
     [[nodiscard]] std::vector<std::uint64_t> instants();
 
 private:
@@ -63,7 +64,7 @@ private:
     SimTime now_ = sim_start;
     std::uint64_t programs_ = 0, cuts_ = 0;
     std::optional<Cut> cut_;
-    std::optional<std::vector<SimTime>> noted_;
+    NotedInstants noted_;
 };
 
 } // namespace flashlab
