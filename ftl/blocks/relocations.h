@@ -17,7 +17,6 @@ class Relocations {
 public:
     Relocations(Ftl& ftl, const NandArray& array, Cause cause) : ftl_{ftl}, array_{array}, cause_{cause} {}
 
-    void clear() { waiting_.clear(); }
     /// It is moved before those that were pushed earlier.
     void push(BlockId block) { waiting_.push_back({block, array_.erase_count(block)}); }
     [[nodiscard]] bool empty() const { return waiting_.empty(); }

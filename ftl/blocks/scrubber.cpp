@@ -10,7 +10,6 @@ constexpr Duration look_every = std::chrono::hours{1};
 
 void Scrubber::look(SimTime now) {
     look_at_ = now + look_every;
-    moves_.clear();
     for (const BlockId block : ids<BlockId>(array_.geometry().blocks()))
         if (array_.days_since_program(block, now) >= config_.days && array_.write_pointer(block) != 0) moves_.push(block);
 }

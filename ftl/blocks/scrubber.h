@@ -29,6 +29,7 @@ public:
     [[nodiscard]] std::uint64_t scrubbed_blocks() const { return moves_.relocated_blocks(); }
 
 private:
+    /// Nothing waits to be moved.
     void look(SimTime now);
 
     ScrubConfig config_;

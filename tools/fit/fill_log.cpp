@@ -74,11 +74,11 @@ std::optional<std::size_t> fall_in(const Stretches& of, std::size_t from, std::s
     return best;
 }
 
-/// Intervals of a log, by their ends in ms.
-using Intervals = std::map<std::uint64_t, double>;
+/// Bytes by the second in which they were written.
+using BytesBySecond = std::map<std::uint64_t, double>;
 
-/// Bytes of each of a log's intervals, added to those of other processes in the same second.
-std::expected<void, std::string> take_log(const LogText& log, Intervals& seconds) {
+/// Adds a log's bytes to those of other processes.
+std::expected<void, std::string> take_log(const LogText& log, BytesBySecond& seconds) {
     std::uint64_t line = 0, before = 0;
     for (std::size_t at = 0; at < log.text.size();) {
         const std::size_t end = std::min(log.text.find('\n', at), log.text.size());
@@ -132,7 +132,7 @@ FillPhases phases_of(const std::vector<FillStep>& steps) {
 }
 
 std::expected<std::vector<FillStep>, std::string> parse_bandwidth_logs(const std::vector<LogText>& logs) {
-    Intervals seconds;
+    BytesBySecond seconds;
     for (const LogText& log : logs)
         if (auto taken = take_log(log, seconds); !taken) return std::unexpected(taken.error());
     std::vector<FillStep> steps;
