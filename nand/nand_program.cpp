@@ -63,7 +63,8 @@ NandArray::Impl::Done NandArray::Impl::program(std::span<const PageProgram> page
     }
     const std::size_t each = take_call(pages);
     if (io.transfer != nullptr) {
-        for (const PageProgram& page : pages) now = std::max(now, io.transfer->arrival_of(page.oob.lpn));
+        for (const PageProgram& page : pages)
+            if (page.by == nullptr) now = std::max(now, io.transfer->arrival_of(page.oob.lpn));
     }
     if (faults != nullptr) [[unlikely]]
         now = faults->program_from(pages.front().page, now);
@@ -90,8 +91,9 @@ NandArray::Impl::Done NandArray::Impl::program(std::span<const PageProgram> page
         const auto stored = put(page, addresses_[i], when, fails, shares_line);
         if (!stored) return std::unexpected(host_error(stored.error(), page.page, when.end));
         if (guard) guard->after_program(page.page, when.end);
-        ++counters.programs[static_cast<std::size_t>(io.origin.cause)];
-        if (events.wants(EventLevel::all)) emit(NandOp::program, when, io.origin, addresses_[i].block, addresses_[i].page, &page.oob);
+        const Origin& by = page.by == nullptr ? io.origin : *page.by;
+        ++counters.programs[static_cast<std::size_t>(by.cause)];
+        if (events.wants(EventLevel::all)) emit(NandOp::program, when, by, addresses_[i].block, addresses_[i].page, &page.oob);
         if (fails && failed == nullptr) failed = &page;
     }
     if (planes_taken_.size() > 1) ++counters.multi_plane_programs;

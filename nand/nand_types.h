@@ -35,7 +35,8 @@ struct PageProgram {
     Ppn page;
     std::span<const std::byte> data; ///< a whole page, or empty in runs without payload
     PageOob oob;
-    std::uint32_t bytes = 0; ///< bytes that cross the bus; a partial program pays command and tPROG in full (MC3, CO12); 0: all
+    std::uint32_t bytes = 0;    ///< bytes that cross the bus; a partial program pays command and tPROG in full (MC3, CO12); 0: all
+    const Origin* by = nullptr; ///< in whose name it is counted and logged; null: the operation's
 };
 
 struct PageRead {

@@ -36,7 +36,7 @@ std::optional<BlockId> Collector::choose_victim(GroupId group, std::uint32_t fir
         }
     }
     // A plane that falls behind narrows every superblock: its own best victim goes first.
-    if (on_shortest && most >= fewest + 2) return on_shortest;
+    if (on_shortest && most >= fewest + (rows_.takes_lines() ? 1 : 2)) return on_shortest;
     return best ? std::optional{best->block} : std::nullopt;
 }
 
@@ -82,6 +82,7 @@ FtlResult<Collector::JobEnd> Collector::run(Job& job, SimTime now, Slice slice, 
             return JobEnd::paused;
         }
         if (takes_lines && &job == &jobs_of(victim).job) start_beside(ledger_.group_of(victim), now);
+        if (slice.in_lines && left_of(ledger_.group_of(victim)) < rows_.most_at_once()) return JobEnd::paused;
         if (looks_ahead) look_ahead(victim, job.next + 1);
         const UnitId from = units.unit_at(victim, job.next);
         const auto copied = takes_lines ? copy_line(job, from, now, keep_free) : copy_unit(job, from, now, keep_free);

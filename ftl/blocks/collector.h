@@ -30,10 +30,10 @@ public:
     // collector_pace.cpp: when, and how much
     /// Collects until a whole row of planes and what is kept are free, the collections' own superblock has room, or nothing is worth it.
     [[nodiscard]] FtlResult<void> collect_for_host(GroupId group, FrontierId frontier, SimTime now);
-    /// A collection's share of the host's next pages: when the open superblock is full, which both may fill, a whole row of planes shall be free. A
+    /// A collection's share of the host's next units: when the open superblock is full, which both may fill, a whole row of planes shall be free. A
     /// collection that is made in one go when nothing is free keeps everybody waiting for a whole block's copies, and, in a log's order, those of
-    /// other dies, too.
-    [[nodiscard]] FtlResult<void> keep_pace(GroupId group, FrontierId frontier, std::uint32_t pages, SimTime now);
+    /// other dies, too. True: the share is what read_riders() gives.
+    [[nodiscard]] FtlResult<bool> keep_pace(GroupId group, FrontierId frontier, std::uint32_t host_units, SimTime now);
     /// A superblock for the host could be opened only after copies out of a block that the host is emptying.
     [[nodiscard]] bool waits_for_host(GroupId group, FrontierId frontier) const;
     /// Collects one block of the frontiers that have blocks of their own; true when that gained a page at least.
@@ -61,6 +61,18 @@ public:
     /// The group's collections are given up.
     void give_up(GroupId group);
 
+    // collector_lines.cpp: with nand.one_shot, what is left of a collection is programmed in one word line with the host's next units
+    struct Riders {
+        std::uint32_t units = 0; ///< the first ones of the line
+        SimTime ready;           ///< they have been read
+    };
+    /// Copies that make a whole line together with so many units of the host.
+    [[nodiscard]] Riders read_riders(GroupId group, const OpenSuperblock& set, std::uint32_t host_units, SimTime now);
+    /// Valid until the next call of another function.
+    [[nodiscard]] UnitContent rider(std::uint32_t i, StreamId stream) const;
+    /// The line, of `count` units from set.next on, ends then.
+    void note_riders(OpenSuperblock& set, std::uint32_t count, SimTime end);
+
     [[nodiscard]] bool is_under_way() const { return under_way_ != 0; }
     [[nodiscard]] std::uint64_t jobs() const { return jobs_made_; }
     [[nodiscard]] std::uint64_t page_copies() const { return page_copies_; }
@@ -73,6 +85,7 @@ private:
     struct Job {
         std::optional<BlockId> victim;
         bool retire = false;    ///< mark bad instead of erasing
+        bool is_alone = false;  ///< something in it could not be read: no line of the host takes its copies
         std::uint32_t next = 0; ///< unit to look at
         SimTime start = sim_start;
         SimTime last_end = sim_start; ///< of its copies
@@ -90,6 +103,7 @@ private:
     struct Slice {
         SimTime until = sim_never;                ///< or somewhat beyond: this has been reserved
         std::uint32_t copies = ~std::uint32_t{0}; ///< at most
+        bool in_lines = false;                    ///< what would be a part of one is left for the host's next line
     };
     struct Jobs {
         Job job;
@@ -125,6 +139,7 @@ private:
     [[nodiscard]] FtlResult<JobEnd> copy_unit(Job& job, UnitId from, SimTime now, std::uint32_t keep_free);
     // collector_lines.cpp
     void start_beside(GroupId group, SimTime now);
+    [[nodiscard]] std::uint32_t shortest_plane(GroupId group, std::uint32_t but_for) const;
     [[nodiscard]] std::uint64_t left_of(GroupId group) const;
     [[nodiscard]] std::uint64_t room_for_copies(GroupId group) const;
     [[nodiscard]] FtlResult<JobEnd> copy_line(Job& job, UnitId first, SimTime now, std::uint32_t keep_free);
@@ -132,6 +147,8 @@ private:
     void take_page(Job& job, std::uint32_t& at, FrontierId wished, std::uint32_t most);
     [[nodiscard]] std::expected<SimTime, NandError> read_line(const Io& io);
     [[nodiscard]] std::expected<void, NandError> place_line(Job& job, OpenSuperblock& set, StreamId stream, SimTime read);
+    [[nodiscard]] std::uint32_t take_riders(GroupId group, const OpenSuperblock& set, std::uint32_t host_units);
+    [[nodiscard]] FtlResult<void> finish_ridden(GroupId group, SimTime now);
     [[nodiscard]] FtlResult<void> finish_emptied(GroupId group, SimTime now);
     /// The group's job has ended: one of those beside it takes its place.
     void go_on_beside(Job& job, GroupId group);
@@ -183,7 +200,8 @@ private:
     std::uint64_t jobs_made_ = 0;
     std::uint64_t page_copies_ = 0;
     std::uint64_t folded_pages_ = 0;
-    SimTime written_at_ = sim_start; ///< by the host
+    SimTime written_at_ = sim_start; ///< by the host, to the cache
+    SimTime line_at_ = sim_start;    ///< past it
     std::uint32_t under_way_ = 0;    ///< on the call stack: nothing is retired meanwhile
     struct LineUnit {
         UnitId from;
@@ -195,6 +213,7 @@ private:
         std::uint32_t at; ///< unit of its victim
     };
     std::vector<LineUnit> line_; ///< that is copied at once
+    Origin riders_by_;           ///< in whose name the copies of a line of the host are programmed
     std::vector<Cursor> cursors_;
     std::vector<std::byte> line_data_;
     std::vector<PageRead> reads_;

@@ -16,8 +16,10 @@ void Collector::start_beside(GroupId group, SimTime now) {
     if (jobs.job.retire || jobs.job.cause != Cause::gc || copies >= line) return;
     const std::uint32_t enough = planes + frontiers_.writes_keep_free(host_frontier);
     const std::uint64_t dearest = ledger_.units().units_per_block() / 16 + (jobs.job.made + copies) / jobs.job.victims;
-    for (std::uint32_t p = 0; p < planes; ++p) {
+    for (std::uint32_t seen = 0, i = 0; i != planes; ++i) {
+        const std::uint32_t p = shortest_plane(group, seen);
         const PlaneId plane = g.plane_at(ledger_.die_of(group), p);
+        seen |= 1u << p;
         std::uint32_t left = g.plane_of(*jobs.job.victim) == plane ? valid.count(*jobs.job.victim) : 0;
         for (const Job& job : jobs.beside) left += g.plane_of(*job.victim) == plane ? valid.count(*job.victim) : 0;
         if (left >= line / planes) continue;
@@ -29,6 +31,23 @@ void Collector::start_beside(GroupId group, SimTime now) {
         start(jobs.beside.emplace_back(), victim->block, false, now);
         ++jobs.job.victims;
     }
+}
+
+/// Of the die's planes but for these the one with the fewest blocks that are free or about to be: a plane that falls behind makes superblocks narrow.
+std::uint32_t Collector::shortest_plane(GroupId group, std::uint32_t but_for) const {
+    const Geometry& g = array_.geometry();
+    const Jobs& jobs = jobs_[group.value()];
+    std::uint32_t shortest = 0, fewest = ~0u;
+    for (std::uint32_t p = 0; p < g.planes_per_die(); ++p) {
+        if ((but_for >> p & 1) != 0) continue;
+        const PlaneId plane = g.plane_at(ledger_.die_of(group), p);
+        const auto is_here = [&](const Job& job) { return g.plane_of(*job.victim) == plane; };
+        const auto blocks = ledger_.free().count(plane) + (is_here(jobs.job) ? 1 : 0) + std::ranges::count_if(jobs.beside, is_here);
+        if (blocks >= fewest) continue;
+        shortest = p;
+        fewest = static_cast<std::uint32_t>(blocks);
+    }
+    return shortest;
 }
 
 /// Of a group's job and those beside it.
@@ -81,6 +100,7 @@ FtlResult<Collector::JobEnd> Collector::copy_line(Job& job, UnitId first, SimTim
         const auto read = read_line({std::max(now, set.ready), {job.cause, job.id}});
         const auto placed = read ? place_line(job, set, config_.stream_of(wished), *read) : std::unexpected(read.error());
         if (placed) {
+            if (&job != &jobs_[group.value()].job) return JobEnd::finished; // what ends a collection may ask for this one
             if (const auto ended = finish_emptied(group, now); !ended) return std::unexpected(ended.error());
             return JobEnd::finished;
         }
@@ -89,6 +109,56 @@ FtlResult<Collector::JobEnd> Collector::copy_line(Job& job, UnitId first, SimTim
         if (!*again) return JobEnd::unreadable;
         if (!ledger_.valid().test(first)) return JobEnd::finished; // the others come again
     }
+}
+
+/// The last copies of a collection would have a line to themselves, which takes as long as a full one. Those of one that folds, or whose block is
+/// bad, do not wait for the host. Leaves them in line_.
+std::uint32_t Collector::take_riders(GroupId group, const OpenSuperblock& set, std::uint32_t host_units) {
+    Job& job = jobs_[group.value()].job;
+    if (!rows_.takes_lines() || !set.has_lines || !set.has_room() || set.column() != 0) return 0;
+    if (!job.victim || job.retire || job.is_alone || job.cause != Cause::gc || ledger_.valid().count(*job.victim) == 0) return 0;
+    const std::uint32_t line = rows_.placeable(set, rows_.most_at_once());
+    if (left_of(group) >= line) return 0;
+    const UnitGeometry& units = ledger_.units();
+    const UnitId first = units.unit_at(*job.victim, ledger_.valid().next_set(*job.victim, 0));
+    if (frontier_for_copy(*job.victim, first) != set.frontier) return 0;
+    take_line(job, first, set.frontier, line);
+    return line_.size() + host_units < line ? 0 : static_cast<std::uint32_t>(line_.size());
+}
+
+Collector::Riders Collector::read_riders(GroupId group, const OpenSuperblock& set, std::uint32_t host_units, SimTime now) {
+    Job& job = jobs_[group.value()].job;
+    if (take_riders(group, set, host_units) == 0) return {0, now};
+    riders_by_ = {job.cause, job.id};
+    const auto read = read_line({std::max(now, set.ready), riders_by_});
+    const auto units = static_cast<std::uint32_t>(line_.size());
+    if (read && units + host_units >= rows_.placeable(set, rows_.most_at_once())) return {units, *read};
+    job.is_alone = true; // its next share finds what cannot be read
+    return {0, now};
+}
+
+UnitContent Collector::rider(std::uint32_t i, StreamId stream) const {
+    const std::size_t bytes = line_data_.empty() ? 0 : ledger_.units().bytes_per_unit();
+    const PageOob& oob = line_[i].oob;
+    return {oob.lpn, oob.sequence, oob.kind, std::span{line_data_}.subspan(i * bytes, bytes), stream, &riders_by_};
+}
+
+void Collector::note_riders(OpenSuperblock& set, std::uint32_t count, SimTime end) {
+    for (std::uint32_t i = 0; i < line_.size(); ++i) {
+        const auto [column, row] = RowProgrammer::place(set, i, count);
+        note_copy(*line_[i].job, set, line_[i].oob, line_[i].from, ledger_.units().unit_at(column.block, row), column, end);
+    }
+    jobs_of(*line_.front().job->victim).job.made += static_cast<std::uint32_t>(line_.size());
+}
+
+/// The victims that a line of the host emptied. Not with that line: what ends a collection may look at the superblock before the host's units in it
+/// are known.
+FtlResult<void> Collector::finish_ridden(GroupId group, SimTime now) {
+    if (!rows_.takes_lines()) return {};
+    if (const auto ended = finish_emptied(group, now); !ended) return std::unexpected(ended.error());
+    for (Job& job = jobs_[group.value()].job; job.victim && ledger_.valid().count(*job.victim) == 0;)
+        if (const auto ended = run(job, now, {.copies = 0}, frontiers_.slices_keep_free(*job.victim)); !ended) return std::unexpected(ended.error());
+    return {};
 }
 
 /// What was read; where units are left out because they could not be, in rows as they come.

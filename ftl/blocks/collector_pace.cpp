@@ -45,25 +45,28 @@ FtlResult<void> Collector::collect_for_host(GroupId group, FrontierId frontier, 
     return {};
 }
 
-FtlResult<void> Collector::keep_pace(GroupId group, FrontierId frontier, std::uint32_t pages, SimTime now) {
+FtlResult<bool> Collector::keep_pace(GroupId group, FrontierId frontier, std::uint32_t host_units, SimTime now) {
     const UnitGeometry& units = ledger_.units();
     const OpenSuperblock& open = frontiers_.open(group, frontier);
     const std::uint32_t planes = units.geometry().planes_per_die();
     const std::uint32_t keep = frontiers_.writes_keep_free(host_frontier);
     const std::uint32_t wanted = planes + keep;
+    line_at_ = std::max(line_at_, now);
+    if (is_under_way()) return false;
+    if (const auto ended = finish_ridden(group, now); !ended) return std::unexpected(ended.error());
     const std::uint32_t free = ledger_.free_in(group);
-    if (free >= wanted || !open.has_room() || is_under_way()) return {};
-    if (!config_.is_paced(units, ledger_.spare_units(), wanted)) return {}; // too little to keep so much of it free
+    if (free >= wanted || !open.has_room()) return false;
+    if (!config_.is_paced(units, ledger_.spare_units(), wanted)) return false; // too little to keep so much of it free
     Job& job = jobs_[group.value()].job;
     const auto victim = job.victim ? job.victim : choose_victim(group, 0);
-    if (!victim || (!job.victim && host_empties(*victim))) return {};
+    if (!victim || (!job.victim && host_empties(*victim))) return false;
     if (!job.victim) {
-        if (ledger_.valid().count(*victim) == units.units_per_block()) return {};
+        if (ledger_.valid().count(*victim) == units.units_per_block()) return false;
         start(job, *victim, false, now);
     }
     if (rows_.takes_lines()) start_beside(group, now);
     const std::uint64_t left = left_of(group), each = (left + job.made) / job.victims;
-    if (each == units.units_per_block()) return {};
+    if (each == units.units_per_block()) return false;
     // The next victims are taken to be like these; as many as the open superblocks have room for.
     const std::uint64_t begun = 1 + jobs_[group.value()].beside.size(), missing = wanted - free, room = frontiers_.open_room(group, 0);
     const std::uint64_t more = room > left && each != 0 && missing > begun ? std::min(missing - begun, (room - left - 1) / each) : 0;
@@ -71,13 +74,14 @@ FtlResult<void> Collector::keep_pace(GroupId group, FrontierId frontier, std::ui
     const std::uint64_t beside = room > copies ? room : room_for_copies(group);
     const std::uint64_t ready = copies + (rows_.takes_lines() ? 2 * rows_.most_at_once() : 0); // the last line is whole, too, in time
     const std::uint64_t host = std::min<std::uint64_t>(open.units - open.next, beside > ready ? beside - ready : 1);
-    const auto share = static_cast<std::uint32_t>(std::min(left, (pages * copies + host - 1) / host));
+    const auto share = static_cast<std::uint32_t>(std::min(left, (open.whole(host_units) * copies + host - 1) / host));
     const std::uint32_t made = std::min(share, job.ahead); // with an earlier word line
     job.ahead -= made;
-    if (share != 0 && made == share) return {};
+    if (share != 0 && made == share) return false;
+    if (take_riders(group, open, host_units) != 0) return true;
     const auto end = run(job, now, {.copies = share - made}, frontiers_.slices_keep_free(*victim));
     if (!end) return std::unexpected(end.error());
-    return {};
+    return false;
 }
 
 FtlResult<bool> Collector::compact(GroupId group, SimTime now, Cause cause) {
@@ -220,13 +224,16 @@ SimTime Collector::idle_group(GroupId group, std::uint32_t enough, SimTime now) 
         start(job, *victim, false, now);
     }
     if (job.next_slice > now) return std::min(close_at, job.next_slice);
-    const auto end = run(job, now, {.until = now + slice}, frontiers_.slices_keep_free(*job.victim));
+    constexpr auto has_paused = std::chrono::milliseconds{10};
+    const bool in_lines = rows_.takes_lines() && line_at_ + has_paused > now;
+    const auto end = run(job, now, {.until = now + slice, .in_lines = in_lines}, frontiers_.slices_keep_free(*job.victim));
     if (!end || has_failed()) {
         if (end && !retire_failed(now)) return close_at;
         return ledger_.is_read_only() ? sim_never : std::min(close_at, now + slice);
     }
     if (!job.victim) return *end == JobEnd::finished ? std::min(close_at, now + slice) : close_at;
     job.next_slice = std::max(job.last_end, now);
+    if (in_lines && left_of(group) < rows_.most_at_once()) job.next_slice = std::max(job.next_slice, line_at_ + has_paused);
     return std::min(close_at, job.next_slice);
 }
 

@@ -161,15 +161,18 @@ FtlResult<PlacedRow> PageBlocks::write_to_main(const RowWrite& asked, const Io& 
     ensure(chosen.is_found, "one group has at least the average room");
     GroupId group = chosen.group;
     const std::uint32_t pages = row_width(asked, chosen.is_idle);
-    if (config_.kind_of(asked.frontier) == 0)
-        if (const auto paced = collector_.keep_pace(group, asked.frontier, frontiers_.open(group, asked.frontier).whole(pages), io.when); !paced)
-            return std::unexpected(paced.error());
+    bool takes_copies = false;
+    if (config_.kind_of(asked.frontier) == 0) {
+        const auto paced = collector_.keep_pace(group, asked.frontier, pages, io.when);
+        if (!paced) return std::unexpected(paced.error());
+        takes_copies = *paced;
+    }
     auto made = room(group, asked.frontier, io.when);
     if (!made && made.error().kind == FtlErrorKind::no_free_block && !asked.group) { // another group has the room
         group = roomiest_group();
         made = room(group, asked.frontier, io.when);
     }
-    if (made) return write_in(group, *made, asked, pages, io);
+    if (made) return write_in(group, *made, asked, pages, io, takes_copies);
     // By B4 there is room unless blocks failed while they were collected: nothing more can be reclaimed, the device is at its end.
     if (made.error().kind == FtlErrorKind::no_free_block && !asked.can_wait) {
         set_read_only();
@@ -179,15 +182,19 @@ FtlResult<PlacedRow> PageBlocks::write_to_main(const RowWrite& asked, const Io& 
     return std::unexpected(made.error());
 }
 
-FtlResult<PlacedRow> PageBlocks::write_in(GroupId group, const Room& room, const RowWrite& write, std::uint32_t pages, const Io& io) {
+FtlResult<PlacedRow> PageBlocks::write_in(GroupId group, const Room& room, const RowWrite& write, std::uint32_t pages, const Io& io,
+                                          bool takes_copies) {
     OpenSuperblock& set = frontiers_.open(group, room.frontier);
-    const std::uint32_t count = rows_.placeable(set, pages), bytes = units().bytes_per_unit();
-    const auto content = [&](std::uint32_t i) {
+    const auto copies = takes_copies ? collector_.read_riders(group, set, pages, room.ready) : Collector::Riders{0, room.ready};
+    const std::uint32_t count = rows_.placeable(set, copies.units == 0 ? pages : rows_.most_at_once()), bytes = units().bytes_per_unit();
+    const auto content = [&](std::uint32_t at) {
+        if (at < copies.units) return collector_.rider(at, config_.stream_of(write.frontier));
+        const std::uint32_t i = at - copies.units;
         const auto data = write.from.empty() ? write.from : write.from.subspan(std::size_t{i} * bytes, bytes);
         return UnitContent{write.lpn(i), WriteSequence{next_sequence_ + i}, write.kind, data, config_.stream_of(write.frontier)};
     };
-    const auto end = rows_.program(set, count, content, io.at(room.ready));
-    next_sequence_ += count; // a row that failed may be on flash in part: its sequences are spent, its units never valid
+    const auto end = rows_.program(set, count, content, io.at(copies.ready));
+    next_sequence_ += count - copies.units; // a row that failed may be on flash in part: its sequences are spent, its units never valid
     if (!end && end.error().kind == NandErrorKind::program_failed) {
         collector_.note_failed(units().geometry().block_of(end.error().page));
         frontiers_.retire_open(group, room.frontier);
@@ -197,7 +204,9 @@ FtlResult<PlacedRow> PageBlocks::write_in(GroupId group, const Room& room, const
     }
     if (!end) return std::unexpected(fail(end.error(), write.first));
     const std::uint32_t columns = set.columns_of(std::min(set.whole(count), set.left_in_row()));
-    const PlacedRow placed{count, set.row(), set.depth, std::span<const OpenColumn>{set.columns}.subspan(set.column(), columns), *end};
+    const auto used = std::span<const OpenColumn>{set.columns}.subspan(set.column(), columns);
+    const PlacedRow placed{count - copies.units, set.row(), set.depth, used, *end, copies.units};
+    if (copies.units != 0) collector_.note_riders(set, count, *end);
     set.next += set.whole(count);
     set.last_end = std::max(set.last_end, *end);
     return placed;

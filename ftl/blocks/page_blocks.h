@@ -38,6 +38,7 @@ struct PlacedRow {
     std::uint32_t depth = 1;               ///< so many units of each column, then the next one's
     std::span<const OpenColumn> columns{}; ///< of a row's units; valid until the next call
     SimTime end;
+    std::uint32_t behind = 0; ///< so many places that copies of a collection have
 };
 
 /// What a scheme may choose; `separation` null: one stream.
@@ -73,8 +74,11 @@ public:
     void note_written(Lpn lpn) {
         if (separation_) separation_->written(lpn);
     }
-    /// Of the first row.
-    [[nodiscard]] UnitId unit_of(const PlacedRow& placed, std::uint32_t i) const { return units().unit_at(placed.columns[i].block, placed.row); }
+    [[nodiscard]] UnitId unit_of(const PlacedRow& placed, std::uint32_t i) const {
+        const auto in_row = static_cast<std::uint32_t>(placed.columns.size()) * placed.depth;
+        const std::uint32_t at = i + placed.behind, row = at / in_row * placed.depth + at % placed.depth;
+        return units().unit_at(placed.columns[at % in_row / placed.depth].block, placed.row + row);
+    }
     /// How many pages one call of write_row() places at most.
     [[nodiscard]] std::uint32_t most_at_once() const { return rows_.most_at_once(); }
     /// Of them, those that one program takes (Ftl::pages_a_line).
@@ -165,7 +169,8 @@ private:
     [[nodiscard]] FtlResult<Room> room(GroupId group, FrontierId wished, SimTime now);
     [[nodiscard]] FtlResult<PlacedRow> write_to_cache(const RowWrite& asked, const Io& io);
     [[nodiscard]] FtlResult<PlacedRow> write_to_main(const RowWrite& asked, const Io& io);
-    [[nodiscard]] FtlResult<PlacedRow> write_in(GroupId group, const Room& room, const RowWrite& write, std::uint32_t pages, const Io& io);
+    [[nodiscard]] FtlResult<PlacedRow> write_in(GroupId group, const Room& room, const RowWrite& write, std::uint32_t pages, const Io& io,
+                                                bool takes_copies = false);
     [[nodiscard]] bool is_ahead(GroupId group, FrontierId part) const;
     [[nodiscard]] FtlResult<Room> cache_room(GroupId group, FrontierId part, SimTime now);
     template <class HasRoom>

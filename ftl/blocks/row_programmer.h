@@ -25,6 +25,7 @@ struct UnitContent {
     PageKind kind = PageKind::data;
     std::span<const std::byte> data{};
     StreamId stream{no_stream};
+    const Origin* by = nullptr; ///< PageProgram::by
 };
 
 class RowProgrammer {
@@ -113,7 +114,9 @@ private:
         const std::uint32_t bytes = units_.geometry().page_bytes();
         programs_.push_back({units_.page_of(unit, at.part),
                              what.data.empty() ? what.data : what.data.subspan(std::size_t{at.part} * bytes, bytes),
-                             {what.lpn, what.sequence, what.kind, stamps_pages_ ? set.stamp : at.part, what.stream}});
+                             {what.lpn, what.sequence, what.kind, stamps_pages_ ? set.stamp : at.part, what.stream},
+                             0,
+                             what.by});
     }
 
     const UnitGeometry& units_;

@@ -36,9 +36,13 @@ template <class Prepare, class Current, class Adopt, class Follow>
         const auto each = what.each.empty() ? what.each : what.each.subspan(i);
         const auto placed = blocks.write_row({{lpn, run.pages, part, each}, PageKind::data, run.frontier, i, what.pages}, io.at(at));
         if (!placed) return std::unexpected(placed.error());
-        for (std::uint32_t k = 0, in_row = placed->row; k < placed->count; in_row += placed->depth) {
+        for (std::uint32_t k = 0, copies = placed->behind, in_row = placed->row; k < placed->count; in_row += placed->depth) {
             for (const OpenColumn& column : placed->columns) {
                 for (std::uint32_t row = in_row; row != in_row + placed->depth && k < placed->count; ++row) {
+                    if (copies != 0) {
+                        --copies;
+                        continue;
+                    }
                     const Lpn written = what.lpn(i + k++);
                     const UnitId unit = units.unit_at(column.block, row);
                     if (const auto old = current(written)) blocks.invalidate(*old, placed->end);
