@@ -1,5 +1,5 @@
-/// Collections of drives that program whole word lines: from several planes at once, in whole lines, the last of them together with pages of the host,
-/// no more than is needed; and the map's records in SLC mode beside them.
+/// Collections of drives that program whole word lines: from several planes at once, in whole lines, the last of them together with pages of the
+/// host, no more than is needed; and the map's records in SLC mode beside them.
 #include <map>
 #include <set>
 

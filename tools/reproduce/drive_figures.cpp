@@ -2,92 +2,29 @@
 #include <cmath>
 #include <functional>
 #include <iterator>
-#include <memory>
 #include <queue>
 #include <set>
 
 #include <fmt/format.h>
 
-#include "base/contract.h"
 #include "base/random.h"
-#include "ftl/memory_drive.h"
-#include "tools/drive/device.h"
-#include "tools/drive/device_presets.h"
+#include "tools/reproduce/drive_of_today.h"
 #include "tools/reproduce/experiments.h"
 #include "tools/run/latency_recorder.h"
+#include "tools/workloads/random_distribution.h"
 
 namespace flashlab {
 namespace {
 
 // How Haas et al. measured (PVLDB 18, 2025): the span written once in order, then at least four times over at random by requests of 4 KiB, 512 in
-// flight; the last fifth counts. Latencies: the whole drive overwritten at random, then an open load of exponential gaps, 99 of 100 requests
-// writes, beside one thread that waits for each of its requests, half of them reads.
-constexpr std::uint32_t sectors_a_page = 8;
+// flight; the last fifth counts. Skewed loads go to the whole drive. Latencies: the whole drive overwritten at random, then an open load of
+// exponential gaps, 99 of 100 requests writes, beside one thread that waits for each of its requests, half of them reads.
 constexpr std::uint32_t pages_in_order = 128; ///< 512 KiB
 constexpr std::uint32_t in_flight = 512;
 constexpr std::uint32_t most_open = 448; ///< seven threads of 64: where the drive cannot keep up, the load waits
 constexpr std::uint32_t overwrites = 4, overwrites_before_latencies = 3;
 
 using Ends = std::priority_queue<SimTime, std::vector<SimTime>, std::greater<>>;
-
-/// A drive in memory, and the clock that lets it work between requests.
-class DriveOfToday {
-public:
-    static std::expected<DriveOfToday, std::string> make(std::string_view preset_name, std::uint32_t scale) {
-        const auto preset = find_device_preset(preset_name);
-        ensure(preset.has_value(), "the drive has a preset of its name");
-        SsdConfig config = preset->config;
-        config.nand.geometry.pages_per_block /= scale; // as many blocks, each smaller
-        config.nand.timing.block_erase /= scale;
-        config.nand.factory_bad_per_million = 0;
-        DriveOfToday made;
-        auto drive = MemoryDrive::make(config, Payload::none, *made.nobody_);
-        if (!drive) return std::unexpected(drive.error());
-        made.drive_ = std::move(*drive);
-        const auto recovered = made.ssd().recover(sim_start);
-        if (!recovered) return std::unexpected(to_text(recovered.error()));
-        made.wake_ = recovered->done;
-        made.now = recovered->done;
-        return made;
-    }
-    [[nodiscard]] Ssd& ssd() { return drive_->ssd(); }
-    [[nodiscard]] std::uint64_t pages() { return ssd().identify().sectors / sectors_a_page; }
-    [[nodiscard]] std::uint64_t programmed_pages() const {
-        std::uint64_t all = 0;
-        for (const std::uint64_t n : drive_->array().counters().programs) all += n;
-        return all;
-    }
-    /// When the request is answered. Requests are issued in the order of their times.
-    std::expected<SimTime, std::string> write(std::uint64_t page, std::uint32_t pages, SimTime at) {
-        pass(at);
-        return told(ssd().write(Sector{page * sectors_a_page}, pages * sectors_a_page, {}, WriteDurability::volatile_ok, at));
-    }
-    std::expected<SimTime, std::string> read(std::uint64_t page, SimTime at) {
-        pass(at);
-        return told(ssd().read(Sector{page * sectors_a_page}, sectors_a_page, {}, at));
-    }
-
-    SimTime now; ///< the last request was issued then
-
-private:
-    std::expected<SimTime, std::string> told(const DeviceResult<SimTime>& done) {
-        if (!done) return std::unexpected(to_text(done.error()));
-        wake_ = std::min(wake_, *done); // what it left to do
-        return *done;
-    }
-    void pass(SimTime to) {
-        now = std::max(now, to);
-        while (wake_ <= to) {
-            const SimTime at = wake_;
-            wake_ = std::max(ssd().tick(at), at + Duration{1});
-        }
-        ssd().settle(to);
-    }
-
-    std::unique_ptr<NullEventSink> nobody_ = std::make_unique<NullEventSink>();
-    std::unique_ptr<MemoryDrive> drive_;
-    SimTime wake_;
-};
 
 struct Throughput {
     double waf = 0;
@@ -130,6 +67,42 @@ std::expected<Throughput, std::string> write_at_random(DriveOfToday& drive, std:
     return write_closed(drive, times * span, 1, in_flight, times * span * 4 / 5, [&](std::uint64_t) { return random.below(span); });
 }
 
+/// Skewed: the popular pages are scattered over the drive.
+std::expected<Throughput, std::string> write_skewed(DriveOfToday& drive, const DistributionSpec& spec, std::uint64_t seed) {
+    Random random{seed};
+    const std::uint64_t pages = drive.pages();
+    RandomDistribution ranks{spec, pages};
+    const ScatteredOrder order{pages};
+    return write_closed(drive, overwrites * pages, 1, in_flight, overwrites * pages * 4 / 5,
+                        [&](std::uint64_t) { return order.at(ranks.rank(random)); });
+}
+
+/// Some zones of 8 GiB of the drive's 745 are written in order beside each other; one that is full is done with, and another, drawn, is trimmed.
+std::expected<Throughput, std::string> write_zones(DriveOfToday& drive, std::uint32_t at_once, std::uint64_t seed) {
+    constexpr std::uint64_t drive_gib = 745, zone_gib = 8;
+    Random random{seed};
+    const std::uint64_t zone = drive.pages() * zone_gib / drive_gib / pages_in_order * pages_in_order, zones = drive.pages() / zone;
+    std::set<std::uint64_t> open;
+    struct Writer {
+        std::uint64_t next = 0, end = 0;
+    };
+    std::vector<Writer> writers(at_once);
+    const std::uint64_t requests = overwrites * drive.pages() / pages_in_order;
+    std::string failed;
+    const auto written = write_closed(drive, requests, pages_in_order, 32, requests * 4 / 5, [&](std::uint64_t) {
+        Writer& writer = writers[random.below(at_once)];
+        if (writer.next == writer.end) {
+            if (writer.end != 0) open.erase((writer.end - 1) / zone);
+            std::uint64_t fresh = random.below(zones);
+            while (!open.insert(fresh).second) fresh = random.below(zones);
+            if (const auto trimmed = drive.trim(fresh * zone, zone, drive.now); !trimmed) failed = trimmed.error();
+            writer = {fresh * zone, (fresh + 1) * zone};
+        }
+        return std::exchange(writer.next, writer.next + pages_in_order);
+    });
+    return failed.empty() ? written : std::unexpected(failed);
+}
+
 struct Latencies {
     LatencyRecorder read, write;
     double read_sum_us = 0, write_sum_us = 0;
@@ -168,18 +141,18 @@ std::expected<Latencies, std::string> latencies_beside(DriveOfToday& drive, doub
     return out;
 }
 
-/// What the data file asks of a drive: the values of x of a series.
-std::vector<double> asked_of(std::string_view id, std::string_view series) {
-    std::set<double> xs;
-    for (const QuotedValue& value : quoted_values())
-        if (value.id == id && value.series.starts_with(series)) xs.insert(value.x);
-    return {xs.begin(), xs.end()};
-}
-
 struct Job {
-    enum class Kind : std::uint8_t { in_order, random, latencies } kind;
+    enum class Kind : std::uint8_t { in_order, random, zipf, hot, zones, latencies } kind;
     double x;
 };
+constexpr std::array<std::pair<std::string_view, Job::Kind>, 6> jobs_of_series{{{"writes in order", Job::Kind::in_order},
+                                                                                {"random writes", Job::Kind::random},
+                                                                                {"zipf", Job::Kind::zipf},
+                                                                                {"hot", Job::Kind::hot},
+                                                                                {"zones", Job::Kind::zones},
+                                                                                {"read,", Job::Kind::latencies}}};
+constexpr std::string_view rate_series = "random writes, thousand a second", zipf_series = "zipf, times uniform's writes a second",
+                           hot_series = "hot, times uniform's writes a second";
 
 std::expected<std::vector<ReproducedPoint>, std::string> measure_job(std::string_view preset, std::uint32_t scale, const Job& job, bool is_quick) {
     auto drive = DriveOfToday::make(preset, scale);
@@ -200,7 +173,21 @@ std::expected<std::vector<ReproducedPoint>, std::string> measure_job(std::string
         const auto random = write_at_random(*drive, percent_of(job.x), overwrites, 1);
         if (!random) return std::unexpected(random.error());
         add("random writes, WAF", random->waf);
-        add("random writes, thousand a second", random->writes_a_second / 1e3);
+        add(std::string{rate_series}, random->writes_a_second / 1e3);
+        return points;
+    }
+    if (job.kind == Job::Kind::zipf || job.kind == Job::Kind::hot) { // the share x of the writes goes to the share 1 - x of the pages
+        const bool is_zipf = job.kind == Job::Kind::zipf;
+        const DistributionSpec spec{is_zipf ? DistributionKind::zipf : DistributionKind::hotspot, is_zipf ? job.x : 1 - job.x, is_zipf ? 0 : job.x};
+        const auto skewed = write_skewed(*drive, spec, 1);
+        if (!skewed) return std::unexpected(skewed.error());
+        add(std::string{is_zipf ? zipf_series : hot_series}, skewed->writes_a_second / 1e3);
+        return points;
+    }
+    if (job.kind == Job::Kind::zones) {
+        const auto zoned = write_zones(*drive, static_cast<std::uint32_t>(job.x), 1);
+        if (!zoned) return std::unexpected(zoned.error());
+        add("zones, WAF", zoned->waf);
         return points;
     }
     if (const auto random = write_at_random(*drive, drive->pages(), overwrites_before_latencies, 1); !random) return std::unexpected(random.error());
@@ -218,15 +205,17 @@ std::expected<std::vector<ReproducedPoint>, std::string> measure_job(std::string
 
 ExperimentRun::Result run_drive(std::string_view id, std::string_view preset, const RunContext& context) {
     std::vector<Job> jobs;
-    for (const double x : asked_of(id, "writes in order")) jobs.push_back({Job::Kind::in_order, x});
-    for (const double x : asked_of(id, "random writes")) jobs.push_back({Job::Kind::random, x});
-    for (const double x : asked_of(id, "read,")) jobs.push_back({Job::Kind::latencies, x});
+    for (const auto& [series, kind] : jobs_of_series)
+        for (const double x : asked_of(id, series)) jobs.push_back({kind, x});
     const std::uint32_t scale = context.is_quick() ? 2 : 1;
     const auto measured = measure_points<std::vector<ReproducedPoint>>(
         context.workers, jobs.size(), [&](std::size_t i) { return measure_job(preset, scale, jobs[i], context.is_quick()); });
     if (!measured) return std::unexpected(measured.error());
     Reproduction out;
     for (const auto& points : *measured) std::ranges::copy(points, std::back_inserter(out.points));
+    const auto uniform = std::ranges::find_if(out.points, [](const ReproducedPoint& p) { return p.series == rate_series && p.x == 100; });
+    for (ReproducedPoint& p : out.points)
+        if (p.series == zipf_series || p.series == hot_series) p.ours /= uniform->ours;
     std::ranges::stable_sort(out.points, {}, &ReproducedPoint::series);
     out.free_parameters = {
         {"preset", fmt::format("flashlab info --preset {}", preset), "a drive of today's kind: its chips by the data sheets' orders of magnitude",
@@ -237,104 +226,8 @@ ExperimentRun::Result run_drive(std::string_view id, std::string_view preset, co
     return out;
 }
 
-// One sequential fill of an erased drive, as reviews plot it: requests of 128 KiB, one at a time. That the first phase of drives on links of 7 GB/s
-// is 3.5 to 4.5 GB/s says that few are in flight.
-constexpr std::uint32_t pages_of_fill = 32;
-constexpr std::uint32_t steps_of_fill = 4000; ///< the clock is read at each
-
-struct FillDrive {
-    std::string_view id, preset;
-    double gb;
-};
-
-/// When each step of the drive was written, in seconds.
-struct Fill {
-    double gb;
-    std::vector<double> at;
-    [[nodiscard]] std::size_t step_of(double written) const { return static_cast<std::size_t>(std::lround(written / gb * steps_of_fill)); }
-    [[nodiscard]] double speed(std::size_t from, std::size_t to) const {
-        return gb * static_cast<double>(to - from) / steps_of_fill / (at[to] - at[from]);
-    }
-    /// About `written` GB: over a fiftieth of the drive, less where it has just begun.
-    [[nodiscard]] double speed_at(double written) const {
-        const std::size_t middle = step_of(written), around = std::max<std::size_t>(1, std::min(middle / 2, std::size_t{steps_of_fill / 100}));
-        return speed(middle - around, std::min<std::size_t>(middle + around, steps_of_fill));
-    }
-    /// Where the speed, over `around` GB before and behind, falls below the geometric mean of what it is at `fast` and at `slow`.
-    [[nodiscard]] double falls_between(double fast, double slow, double around) const {
-        const double middle = std::sqrt(speed_at(fast) * speed_at(slow));
-        const std::size_t half = std::max<std::size_t>(1, step_of(around));
-        std::size_t step = step_of(fast);
-        while (step < step_of(slow) && speed(step - half, step + half) > middle) ++step;
-        return gb * static_cast<double>(step) / steps_of_fill;
-    }
-};
-
-std::expected<Fill, std::string> fill_in_order(const FillDrive& of, std::uint32_t scale) {
-    auto drive = DriveOfToday::make(of.preset, scale);
-    if (!drive) return std::unexpected(drive.error());
-    const std::uint64_t requests = drive->pages() / pages_of_fill;
-    Fill fill{of.gb, {0}};
-    SimTime done = drive->now;
-    const SimTime begin = done;
-    for (std::uint64_t i = 0; i < requests; ++i) {
-        const auto answered = drive->write(i * pages_of_fill, pages_of_fill, done);
-        if (!answered) return std::unexpected(answered.error());
-        done = *answered;
-        while (fill.at.size() <= (i + 1) * steps_of_fill / requests) fill.at.push_back(static_cast<double>((done - begin).count()) / 1e9);
-    }
-    // The model is the drive made smaller: each second of it writes as much as one of the drive, so the drive takes so many times longer.
-    const double times = of.gb * 1e9 / (static_cast<double>(drive->pages()) * 4096);
-    for (double& at : fill.at) at *= times;
-    return fill;
-}
-
-/// The results that the data file asks for: sizes, then speeds.
-std::vector<ReproducedPoint> results_of(const FillDrive& of, const Fill& fill) {
-    const auto phases = asked_of(of.id, "speed"); // a speed in each
-    std::vector<ReproducedPoint> points{{"SLC cache, GB", of.gb, {}, fill.falls_between(phases[0], phases[1], phases[0] / 16)}};
-    if (phases.size() > 2) points.push_back({"before it folds, GB", of.gb, {}, fill.falls_between(phases[1], phases[2], phases[0] / 16)});
-    for (const double x : phases) points.push_back({"speed, GB/s", x, {}, fill.speed_at(x)});
-    points.push_back({"mean speed, GB/s", of.gb, {}, fill.speed(0, steps_of_fill)});
-    return points;
-}
-
-ExperimentRun::Result run_fill(const FillDrive& of, const RunContext& context) {
-    const std::uint32_t scale = context.is_quick() ? 2 : 1;
-    const auto fills = measure_points<Fill>(context.workers, 2, [&](std::size_t i) { return fill_in_order(of, scale << i); });
-    if (!fills) return std::unexpected(fills.error());
-    const Fill& fill = fills->front();
-    Reproduction out;
-    out.points = results_of(of, fill);
-    Evidence both;
-    for (const ReproducedPoint& p : results_of(of, fills->back())) both.over.push_back(p.ours);
-    for (const ReproducedPoint& p : out.points) both.under.push_back(p.ours);
-    const auto ratios = both.values();
-    const auto [least, most] = std::ranges::minmax(ratios);
-    out.claim(of.id, "half the space gives the same sizes and speeds", fmt::format("{:.3f} to {:.3f} of them", least, most), {both});
-    constexpr std::size_t width = steps_of_fill / 40;
-    for (std::size_t step = 0; step < steps_of_fill; step += width)
-        out.points.push_back(
-            {"over what is written, GB/s", of.gb * (static_cast<double>(step) + width / 2.0) / steps_of_fill, {}, fill.speed(step, step + width)});
-    out.free_parameters = {{"preset of a fill", "flashlab presets NAME", "docs/fidelity.md", "the values marked as fitted"},
-                           {"scale of a fill", fmt::format("blocks of 1 / {} of the preset's pages, and half of that", scale),
-                            "GB are those of the drive: what the model wrote times how much smaller it is"},
-                           {"load of a fill", "requests of 128 KiB, one at a time", "the reviews do not say"}};
-    return out;
-}
-
 } // namespace
 
-ExperimentRun::Result run_dev_samsung_980pro(const RunContext& context) {
-    return run_fill({"dev-samsung-980pro", "samsung-980pro-1t", 1000}, context);
-}
-ExperimentRun::Result run_dev_samsung_870qvo(const RunContext& context) {
-    return run_fill({"dev-samsung-870qvo", "samsung-870qvo-4t", 4000}, context);
-}
-ExperimentRun::Result run_dev_adata_atom50(const RunContext& context) { return run_fill({"dev-adata-atom50", "adata-atom50-1t", 1000}, context); }
-ExperimentRun::Result run_dev_lexar_nm800pro(const RunContext& context) {
-    return run_fill({"dev-lexar-nm800pro", "lexar-nm800pro-2t", 2000}, context);
-}
 ExperimentRun::Result run_dev_micron_7450(const RunContext& context) { return run_drive("dev-micron-7450", "micron-7450-max", context); }
 ExperimentRun::Result run_dev_solidigm_p5520(const RunContext& context) { return run_drive("dev-solidigm-p5520", "solidigm-p5520", context); }
 

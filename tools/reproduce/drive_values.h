@@ -3,7 +3,9 @@
 /// Idea       The loads of dev-* are the x of these rows, their results are judged by the rows' values: no code knows a drive's numbers.
 /// Invariant  A row by which a parameter of the preset was chosen is marked fitted; all others were predicted.
 /// Source     Haas, Lee, Bonnet, Leis, "SSD-iq: Uncovering the Hidden Side of SSD Performance", PVLDB 18, 2025, and its artefact. x is: of writes in
-///            order, KiB a request; of random writes, percent of the drive that is written; of latencies, thousand requests a second beside them.
+///            order, KiB a request; of random writes, percent of the drive that is written; of zipf, theta; of hot, the share of
+///            the writes that goes to the rest of the pages; of zones, how many are written beside each other; of latencies, thousand requests a
+///            second beside them.
 #pragma once
 
 #include <array>
@@ -48,6 +50,16 @@ inline constexpr std::array rows{
     QuotedValue{"dev-micron-7450", "random writes, WAF", 90, 1.6, of_log, result, true, waf_within},
     QuotedValue{"dev-micron-7450", "random writes, thousand a second", 90, 193, of_log, result, true, rate_within},
     QuotedValue{"dev-micron-7450", "random writes, thousand a second", 100, 159, of_log, result, true, rate_within},
+    QuotedValue{"dev-micron-7450", "zipf, times uniform's writes a second", 0.2, 0.98, of_log, result, true, rate_within},
+    QuotedValue{"dev-micron-7450", "zipf, times uniform's writes a second", 0.6, 0.90, of_log, result, true, rate_within},
+    QuotedValue{"dev-micron-7450", "zipf, times uniform's writes a second", 1, 0.89, of_log, result, true, rate_within},
+    QuotedValue{"dev-micron-7450", "hot, times uniform's writes a second", 0.6, 0.96, of_log, result, true, rate_within},
+    QuotedValue{"dev-micron-7450", "hot, times uniform's writes a second", 0.8, 0.87, of_log, result, true, rate_within},
+    QuotedValue{"dev-micron-7450", "hot, times uniform's writes a second", 0.95, 0.66, of_log, result, true, rate_within},
+    QuotedValue{"dev-micron-7450", "zones, WAF", 1, 1.03, of_log, result, true, waf_within},
+    QuotedValue{"dev-micron-7450", "zones, WAF", 2, 1.15, of_log, result, true, waf_within},
+    QuotedValue{"dev-micron-7450", "zones, WAF", 8, 1.41, of_log, result, true, waf_within},
+    QuotedValue{"dev-micron-7450", "zones, WAF", 32, 1.25, of_log, result, true, waf_within},
     QuotedValue{"dev-micron-7450", "writes in order, MB/s", 512, 1450, of_log, fitted, true, rate_within},
     QuotedValue{"dev-micron-7450", "writes in order, WAF", 512, 1.03, of_log, result, true, waf_within},
     QuotedValue{"dev-micron-7450", "read, mean, us", 10, 73, of_log, result, true, latency_within},
