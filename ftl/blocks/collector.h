@@ -3,7 +3,8 @@
 /// Idea       A collection copies what is valid out of the victim that the policy names, has the scheme forget the victim, and erases it: a few
 ///            copies with each row that the host writes, in slices when nobody does, a whole victim where nothing else is free. A victim that
 ///            the host overwrites in order is left to it while there is another way. A block whose program failed is collected, too, and marked bad.
-///            With nand.one_shot victims of all planes of a die are emptied beside each other: planes that sense at once fill a line soonest.
+///            With nand.one_shot victims of all planes of a die are emptied beside each other: planes that sense at once fill a line soonest. The
+///            last copies, less than a line, are programmed together with the host's next units.
 /// Invariant  B3 a victim is erased only when nothing in it is valid, and not before forget() says.
 /// Cost       One virtual call a copied unit. No allocation in steady state.
 /// Power cut  RAM only: a collection under way is forgotten.

@@ -156,7 +156,8 @@ void Collector::note_riders(OpenSuperblock& set, std::uint32_t count, SimTime en
 FtlResult<void> Collector::finish_ridden(GroupId group, SimTime now) {
     if (!rows_.takes_lines()) return {};
     if (const auto ended = finish_emptied(group, now); !ended) return std::unexpected(ended.error());
-    for (Job& job = jobs_[group.value()].job; job.victim && ledger_.valid().count(*job.victim) == 0;)
+    Job& job = jobs_[group.value()].job;
+    while (job.victim && ledger_.valid().count(*job.victim) == 0)
         if (const auto ended = run(job, now, {.copies = 0}, frontiers_.slices_keep_free(*job.victim)); !ended) return std::unexpected(ended.error());
     return {};
 }

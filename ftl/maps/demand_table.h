@@ -103,10 +103,9 @@ private:
     }
     /// Evicts until so many more entries fit the capacity, as far as the flash lets it.
     [[nodiscard]] FtlResult<SimTime> make_room(std::uint32_t entries, const Io& io);
-    /// Writes the translation page with all its dirty entries. An error of no_free_block when the group has no room now: they stay dirty.
-    [[nodiscard]] FtlResult<SimTime> batch_update(std::uint32_t page, const Io& io);
-    /// The same with this entry alone.
-    [[nodiscard]] FtlResult<SimTime> update_alone(Lpn lpn, const Io& io);
+    /// Writes the translation page with all its dirty entries, or with one alone. An error of no_free_block when the group has no room now: they
+    /// stay dirty.
+    [[nodiscard]] FtlResult<SimTime> batch_update(std::uint32_t page, const Io& io, std::optional<Lpn> alone = {});
     [[nodiscard]] FtlResult<SimTime> trim_in_page(std::uint32_t page, Lpn first, std::uint32_t pages, const Io& io);
     [[nodiscard]] FtlResult<void> keep_pace(std::uint32_t pages, const Io& io);
     void take_neighbours(Lpn missed, std::uint32_t end);

@@ -176,7 +176,8 @@ FtlResult<SimTime> DemandTable<Entries, Models>::make_room(std::uint32_t entries
         }
         if (parts_.blocks.is_read_only()) break;
         ++counted_.map_dirty_evictions;
-        const auto written = most_.written_alone ? update_alone(victim.lpn, io.at(at)) : batch_update(pages_.page_of(victim.lpn), io.at(at));
+        const auto alone = most_.written_alone ? std::optional{victim.lpn} : std::nullopt;
+        const auto written = batch_update(pages_.page_of(victim.lpn), io.at(at), alone);
         if (!written && written.error().kind == FtlErrorKind::no_free_block) break; // above the capacity until a collection has made room
         if (!written) return written;
         at = std::max(at, *written);
@@ -185,47 +186,29 @@ FtlResult<SimTime> DemandTable<Entries, Models>::make_room(std::uint32_t entries
 }
 
 template <class Entries, class Models>
-FtlResult<SimTime> DemandTable<Entries, Models>::batch_update(std::uint32_t page, const Io& io) {
+FtlResult<SimTime> DemandTable<Entries, Models>::batch_update(std::uint32_t page, const Io& io, std::optional<Lpn> alone) {
+    constexpr bool can_be_alone = requires(Lpn lpn) { entries_.clean(lpn); };
+    if constexpr (!can_be_alone) alone.reset();
     for (;;) {
         if (const auto room = pages_.make_room(page, io.when); !room) return room;
-        if (entries_.dirty_of(page) == 0) return io.when; // a collection that made the room has written them
-        dirty_.resize(entries_.dirty_of(page));
-        entries_.for_each_dirty_of(page, [next = dirty_.begin()](Lpn lpn, std::uint32_t entry) mutable { *next++ = {lpn, entry}; });
+        dirty_.clear();
+        entries_.for_each_dirty_of(page, [&](Lpn lpn, std::uint32_t entry) {
+            if (!alone || lpn == *alone) dirty_.push_back({lpn, entry});
+        });
+        if (dirty_.empty()) return io.when; // a collection that made the room has written them
         const auto written = pages_.write(page, dirty_, io);
         if (!written) return std::unexpected(written.error());
         if (!*written) continue;
         ++counted_.batch_updates;
         counted_.batch_entries += dirty_.size();
         costs_.batch_update(static_cast<std::uint32_t>(dirty_.size()));
-        entries_.clean(page);
+        if (!alone)
+            entries_.clean(page);
+        else if constexpr (can_be_alone)
+            entries_.clean(*alone);
         programmed(**written);
         return **written;
     }
-}
-
-template <class Entries, class Models>
-FtlResult<SimTime> DemandTable<Entries, Models>::update_alone(Lpn lpn, const Io& io) {
-    if constexpr (requires { entries_.clean(lpn); }) {
-        const std::uint32_t page = pages_.page_of(lpn);
-        for (;;) {
-            if (const auto room = pages_.make_room(page, io.when); !room) return room;
-            dirty_.clear();
-            entries_.for_each_dirty_of(page, [&](Lpn l, std::uint32_t entry) {
-                if (l == lpn) dirty_.push_back({l, entry});
-            });
-            if (dirty_.empty()) return io.when; // a collection that made the room has written it
-            const auto written = pages_.write(page, dirty_, io);
-            if (!written) return std::unexpected(written.error());
-            if (!*written) continue;
-            ++counted_.batch_updates;
-            ++counted_.batch_entries;
-            costs_.batch_update(1);
-            entries_.clean(lpn);
-            programmed(**written);
-            return **written;
-        }
-    }
-    return batch_update(pages_.page_of(lpn), io);
 }
 
 /// A share of the translation pages whose entries are deferred, with so many pages of the host. Nobody waits for it. Half of what may be deferred is

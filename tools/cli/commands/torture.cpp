@@ -309,6 +309,9 @@ int run_crash_torture(const CrashTortureOptions& o) {
     if (o.replay.empty() && (o.explores || judges_itself(o))) return o.under.empty() ? run_torture_explore(o) : run_torture_recorded(o);
     if (is_kept_state(o.replay)) return replay_kept_state(o);
     if (is_kept_disk(o.replay)) return replay_kept_disk(o);
+    for (const std::string& words : o.faults)
+        if (const auto rule = FaultRule::parse(fault_words(words)); !rule)
+            return complain(fmt::format("crash torture: --fault: {}", rule.error()), exit_usage);
     if (const auto after = flushes_before(o); !after) return complain(fmt::format("crash torture: {}", after.error()), exit_usage);
     if (!find_persistence(o.persistence))
         return complain(fmt::format("crash torture: --persistence {}: allowed: {}", o.persistence, persistence_names), exit_usage);
