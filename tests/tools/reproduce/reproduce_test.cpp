@@ -53,7 +53,8 @@ void check_page(const Experiment& e) {
     REQUIRE(result.has_value());
     INFO(e.id << ": flashlab reproduce all --quick --markdown tools/reproduce/RESULTS.md");
     CHECK(text.str().contains(MarkdownReport::section(e, *result)));
-    for (const std::string& row : MarkdownReport::assumptions(*result)) CHECK(text.str().contains(fmt::format("\n{}", row.substr(0, row.size() - 1))));
+    for (const std::string& row : MarkdownReport::assumptions(*result))
+        CHECK(text.str().contains(fmt::format("\n{}", row.substr(0, row.size() - 1))));
 }
 
 double megabytes(const DumboRun& run) {
