@@ -19,7 +19,7 @@ namespace {
 constexpr std::pair<std::string_view, std::string_view> special[] = {
     {"pairs", "nand.two_plane"},  {"mirror", "coftl.mirrored_log"},        {"turns", "ftl.interleaving"}, {"lines", "nand.one_shot"},
     {"cached", "ftl.slc_blocks"}, {"dynamic", "ftl.slc_dynamic_permille"}, {"sub", "nand.subpages"},      {"sublines", "nand.subpages"},
-    {"near", "leaftl.gamma"},     {"trained", "learnedftl.train_pages"}};
+    {"near", "leaftl.gamma"},     {"trained", "learnedftl.train_pages"},   {"along", "nand.one_shot"}};
 
 constexpr std::pair<const char*, CellType> cells[] = {{"slc", CellType::slc}, {"mlc", CellType::mlc}, {"tlc", CellType::tlc}};
 
@@ -97,6 +97,13 @@ std::expected<SsdConfig, std::string> shaped(const std::string& shape) {
         c.nand.options.one_shot = true;
         return c;
     }
+    if (shape == "along") { // so much spare that collections keep pace, and their last copies share a line with the host's pages
+        g.blocks_per_plane = 14;
+        g.pages_per_block = 6;
+        c.nand.options.one_shot = true;
+        c.ftl.reserved_permille = 650;
+        return c;
+    }
     if (shape == "sub" || shape == "sublines") {
         g.pages_per_block = 12;
         c.nand.options.subpages = 2;
@@ -152,7 +159,7 @@ std::expected<SsdConfig, std::string> shaped(const std::string& shape) {
 
 std::vector<std::string> tiny_shapes() {
     return {"chip",   "plane", "wide",  "uneven", "unit2", "unit4",    "buffer", "kept",    "level", "hot",     "cause", "pairs",
-            "mirror", "turns", "lines", "cached", "sub",   "sublines", "ahead",  "dynamic", "near",  "trained", "tired"};
+            "mirror", "turns", "lines", "cached", "sub",   "sublines", "ahead",  "dynamic", "near",  "trained", "tired", "along"};
 }
 
 std::vector<std::string> tiny_devices() {
