@@ -164,13 +164,13 @@ TEST_CASE("what cannot be read is copied with no line of the host, and what lies
     for (std::uint64_t seed = 1; seed <= 6; ++seed) {
         CAPTURE(seed);
         UnreadablePages faults;
-        CutRig rig{line_config(scheme)};
+        CutRig rig{subpage_config(scheme)};
         rig.set_faults(&faults);
         Random random{seed};
         for (std::uint32_t unit = 0; unit < rig.units(); ++unit) rig.now = rig.write(unit, 1);
         for (std::uint32_t i = 0; i < 3 * rig.units(); ++i) {
             rig.now = std::max(rig.now, rig.write(static_cast<std::uint32_t>(random.below(rig.units())), 1));
-            if (i % 400 == 399) faults.pages.insert(Ppn{static_cast<std::uint32_t>(random.below(rig.geometry().pages()))});
+            if (i % 2000 == 1999) faults.pages.insert(Ppn{static_cast<std::uint32_t>(random.below(rig.geometry().pages()))});
             if (random.chance(1, 8)) (void)rig.ssd().tick(rig.now);
         }
         rig.require_sound();
@@ -238,7 +238,7 @@ TEST_CASE("with ftl.records_in_slc the map's records take the time of an SLC pag
 
 TEST_CASE("records in SLC mode bring the map back after every cut", "[ftl][one-shot][collect][crash]") {
     SsdConfig config = line_config("page_map");
-    config.nand.geometry.blocks_per_plane = 12;
+    config.nand.geometry.blocks_per_plane = 16;
     config.nand.modes[std::to_underlying(CellType::slc)].page_program = record_program;
     config.ftl.options.set(page_option::records_in_slc, true);
     config = *test::shape_for("page_map", config);
