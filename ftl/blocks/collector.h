@@ -113,6 +113,12 @@ private:
         std::vector<Job> beside; ///< of `job`, on other planes: each line takes units of all; none without `job`
     };
 
+    struct LineUnit {
+        UnitId from;
+        PageOob oob;
+        Job* job;
+    };
+
     /// A group with more than `enough` free blocks begins no collection.
     [[nodiscard]] SimTime idle_group(GroupId group, std::uint32_t enough, SimTime now);
     [[nodiscard]] std::optional<BlockId> choose_victim(GroupId group, std::uint32_t first_kind) const;
@@ -148,6 +154,7 @@ private:
     void take_page(Job& job, std::uint32_t& at, FrontierId wished, std::uint32_t most);
     [[nodiscard]] std::expected<SimTime, NandError> read_line(const Io& io);
     [[nodiscard]] std::expected<void, NandError> place_line(Job& job, OpenSuperblock& set, StreamId stream, SimTime read);
+    void note_line(std::span<const LineUnit> copies, OpenSuperblock& set, std::uint32_t count, SimTime end);
     [[nodiscard]] std::uint32_t take_riders(GroupId group, const OpenSuperblock& set, std::uint32_t host_units);
     [[nodiscard]] FtlResult<void> finish_ridden(GroupId group, SimTime now);
     [[nodiscard]] FtlResult<void> finish_emptied(GroupId group, SimTime now);
@@ -204,11 +211,6 @@ private:
     SimTime written_at_ = sim_start; ///< by the host, to the cache
     SimTime line_at_ = sim_start;    ///< past it
     std::uint32_t under_way_ = 0;    ///< on the call stack: nothing is retired meanwhile
-    struct LineUnit {
-        UnitId from;
-        PageOob oob;
-        Job* job;
-    };
     struct Cursor {
         Job* job;
         std::uint32_t at; ///< unit of its victim

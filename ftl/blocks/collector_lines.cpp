@@ -143,11 +143,16 @@ UnitContent Collector::rider(std::uint32_t i, StreamId stream) const {
     return {oob.lpn, oob.sequence, oob.kind, std::span{line_data_}.subspan(i * bytes, bytes), stream, &riders_by_};
 }
 
-void Collector::note_riders(OpenSuperblock& set, std::uint32_t count, SimTime end) {
-    for (std::uint32_t i = 0; i < line_.size(); ++i) {
+/// The first units of a line of `count`.
+void Collector::note_line(std::span<const LineUnit> copies, OpenSuperblock& set, std::uint32_t count, SimTime end) {
+    for (std::uint32_t i = 0; i < copies.size(); ++i) {
         const auto [column, row] = RowProgrammer::place(set, i, count);
-        note_copy(*line_[i].job, set, line_[i].oob, line_[i].from, ledger_.units().unit_at(column.block, row), column, end);
+        note_copy(*copies[i].job, set, copies[i].oob, copies[i].from, ledger_.units().unit_at(column.block, row), column, end);
     }
+}
+
+void Collector::note_riders(OpenSuperblock& set, std::uint32_t count, SimTime end) {
+    note_line(line_, set, count, end);
     jobs_of(*line_.front().job->victim).job.made += static_cast<std::uint32_t>(line_.size());
 }
 
@@ -174,10 +179,7 @@ std::expected<void, NandError> Collector::place_line(Job& job, OpenSuperblock& s
         };
         const auto end = rows_.program(set, count, content, {read, {job.cause, job.id}});
         if (!end) return std::unexpected(end.error());
-        for (std::uint32_t i = 0; i < count; ++i) {
-            const auto [column, row] = RowProgrammer::place(set, i, count);
-            note_copy(*rest[i].job, set, rest[i].oob, rest[i].from, ledger_.units().unit_at(column.block, row), column, *end);
-        }
+        note_line(rest.first(count), set, count, *end);
         job.made += count;
         job.last_end = std::max(job.last_end, *end);
         set.next += set.whole(count);
