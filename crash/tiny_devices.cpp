@@ -19,7 +19,7 @@ namespace {
 constexpr std::pair<std::string_view, std::string_view> special[] = {
     {"pairs", "nand.two_plane"},  {"mirror", "coftl.mirrored_log"},        {"turns", "ftl.interleaving"}, {"lines", "nand.one_shot"},
     {"cached", "ftl.slc_blocks"}, {"dynamic", "ftl.slc_dynamic_permille"}, {"sub", "nand.subpages"},      {"sublines", "nand.subpages"},
-    {"near", "leaftl.gamma"},     {"trained", "learnedftl.train_pages"},   {"along", "nand.one_shot"}};
+    {"near", "leaftl.gamma"},     {"trained", "learnedftl.train_pages"},   {"along", "nand.one_shot"},    {"grouped", "learnedftl.groups"}};
 
 constexpr std::pair<const char*, CellType> cells[] = {{"slc", CellType::slc}, {"mlc", CellType::mlc}, {"tlc", CellType::tlc}};
 
@@ -142,6 +142,15 @@ std::expected<SsdConfig, std::string> shaped(const std::string& shape) {
         c.ftl.options.set(demand_option::mapping_cache_bytes, 224);
         return c;
     }
+    if (shape == "grouped") { // two groups on two dies, so much spare that they are put in order
+        g.channels = 2;
+        g.blocks_per_plane = 20;
+        c.ftl.reserved_permille = 550;
+        c.ftl.options.set(learnedftl_option::groups, 2);
+        c.ftl.options.set(learnedftl_option::train_pages, 4);
+        c.ftl.options.set(demand_option::mapping_cache_bytes, 512);
+        return c;
+    }
     if (shape == "mirror") {
         c.ftl.options.set(coftl_option::mirrored_log, true);
         return c;
@@ -158,8 +167,8 @@ std::expected<SsdConfig, std::string> shaped(const std::string& shape) {
 } // namespace
 
 std::vector<std::string> tiny_shapes() {
-    return {"chip",   "plane", "wide",  "uneven", "unit2", "unit4",    "buffer", "kept",    "level", "hot",     "cause", "pairs",
-            "mirror", "turns", "lines", "cached", "sub",   "sublines", "ahead",  "dynamic", "near",  "trained", "tired", "along"};
+    return {"chip",  "plane", "wide",   "uneven", "unit2",    "unit4", "buffer",  "kept", "level",   "hot",   "cause", "pairs",  "mirror",
+            "turns", "lines", "cached", "sub",    "sublines", "ahead", "dynamic", "near", "trained", "tired", "along", "grouped"};
 }
 
 std::vector<std::string> tiny_devices() {

@@ -22,7 +22,8 @@ namespace flashlab {
 /// "level": wear levelling with a moving ring; "hot", "cause": data in streams by frequency or by cause;
 /// "pairs": two-plane commands (coftl); "mirror": a log written twice (coftl); "turns": neighbouring pages on two channels (log_block, block_map);
 /// "lines": word lines that are programmed at once (page_map, dftl, hftl); "cached": an SLC cache, "dynamic": one of borrowed
-/// blocks (page_map); "tired": bit errors; its data grow a month older with each power-on, and are scrubbed.
+/// blocks (page_map); "tired": bit errors; its data grow a month older with each power-on, and are scrubbed;
+/// "near": approximate segments (leaftl); "trained": models of two pages, "grouped": pages put in order by group (learnedftl).
 [[nodiscard]] std::vector<std::string> tiny_shapes();
 /// Every shape with every cell type: "chip-slc".
 [[nodiscard]] std::vector<std::string> tiny_devices();

@@ -11,7 +11,7 @@ PageBlocks::PageBlocks(PageBlocksConfig config, NandArray& array, EventSink& eve
       collector_{config_, ledger_, frontiers_, rows_, array, events, owner, std::move(policies.victim), separation_.get()},
       turns_{config_.allocation.turns(array.geometry(), config_.groups, !array.config().options.independent_planes)}, free_from_{turns_.size()},
       spread_over_{config_.allocation.dies_before_planes(array.geometry(), config_.groups)} {
-    ensure(config_.streams == 1 || separation_ != nullptr, "streams have a policy");
+    ensure(config_.streams - config_.own_streams == 1 || separation_ != nullptr, "streams of the host have a policy");
 }
 
 SimTime PageBlocks::least_free_at(DieId die) const {
@@ -162,15 +162,15 @@ FtlResult<PlacedRow> PageBlocks::write_to_main(const RowWrite& asked, const Io& 
     GroupId group = chosen.group;
     const std::uint32_t pages = row_width(asked, chosen.is_idle);
     bool takes_copies = false;
-    if (config_.kind_of(asked.frontier) == 0) {
+    if (config_.kind_of(asked.frontier) == 0 && !asked.can_wait) {
         const auto paced = collector_.keep_pace(group, asked.frontier, pages, io.when);
         if (!paced) return std::unexpected(paced.error());
         takes_copies = *paced;
     }
     auto made = room(group, asked.frontier, io.when);
-    if (!made && made.error().kind == FtlErrorKind::no_free_block && !asked.group) { // another group has the room
+    if (!made && made.error().kind == FtlErrorKind::no_free_block && (!asked.group || asked.is_wish)) { // another group has the room
         group = roomiest_group();
-        made = room(group, asked.frontier, io.when);
+        made = room(group, asked.is_wish ? host_frontier : asked.frontier, io.when);
     }
     if (made) return write_in(group, *made, asked, pages, io, takes_copies);
     // By B4 there is room unless blocks failed while they were collected: nothing more can be reclaimed, the device is at its end.

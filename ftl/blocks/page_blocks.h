@@ -29,7 +29,8 @@ struct RowWrite : PagesToWrite {
     std::uint32_t before = 0;       ///< pages of the same request that have their place,
     std::uint32_t of = 0;           ///< of so many: they are spread; 0: rows are filled
     std::optional<GroupId> group{}; ///< none: the least busy one with room
-    bool can_wait = false;          ///< no_free_block is told, and is not the end of the device
+    bool is_wish = false;           ///< that group and frontier: without room there, any group's host frontier
+    bool can_wait = false;          ///< no_free_block is told, and is not the end of the device; no copies of collections come between
 };
 /// With nand.one_shot: of several rows, which are filled one after the other.
 struct PlacedRow {
@@ -119,6 +120,7 @@ public:
     [[nodiscard]] std::span<const DieId> turns() const { return turns_; }
     /// The scheme's kinds and the further streams of data (PageBlocksConfig).
     [[nodiscard]] std::uint32_t frontiers() const { return frontiers_.count(); }
+    [[nodiscard]] FrontierId own_frontier(std::uint32_t stream) const { return config_.own_frontier(stream); }
     [[nodiscard]] std::uint32_t kind_of_frontier(FrontierId frontier) const { return config_.kind_of(frontier); }
     [[nodiscard]] const OpenSuperblock& open(GroupId group, FrontierId frontier = host_frontier) const { return frontiers_.open(group, frontier); }
     [[nodiscard]] const OpenSuperblock& closing(GroupId group, FrontierId frontier = host_frontier) const {

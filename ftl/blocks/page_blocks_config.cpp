@@ -22,7 +22,7 @@ std::uint32_t PageBlocksConfig::half_blocks_held(const UnitGeometry& units, std:
     // The open superblock is half written; while it fills, a paced collection frees the next row of planes, which is half there. Without pace
     // superblocks are narrow.
     std::uint32_t halves = 2 * keep + (is_paced(units, spare_units, planes + keep) ? 2 * planes : 1);
-    halves += (streams - 1) * planes;
+    halves += (open_streams() - 1) * planes;
     for (std::size_t f = 1; f < frontiers.size(); ++f) halves += frontiers[f].columns == 0 ? planes : frontiers[f].columns;
     return halves;
 }

@@ -47,6 +47,8 @@ struct PageBlocksConfig {
     std::uint32_t wear_threshold = 0;                    ///< not 0: free blocks are taken by their erase counts, and worn ones rest (B6)
     std::vector<FrontierRule> frontiers{FrontierRule{}}; ///< by kind: 0 host data, then the scheme's own pages
     std::uint32_t streams = 1;                           ///< of host data, each with a frontier of its own: ftl.separation
+    std::uint32_t own_streams = 0;                       ///< of them, the last ones: the scheme's own division
+    std::uint32_t seldom_open = 0;                       ///< of these, so many have no superblock open in a group while the others have
     std::uint32_t paced_from_spare = 2;                  ///< collections keep pace with the host where the spare is so many times what they keep free
     bool closes_at_once = false;                         ///< a full superblock is data right away: nothing durable waits for it
     CacheRegion cache{};
@@ -76,6 +78,10 @@ struct PageBlocksConfig {
     [[nodiscard]] std::uint32_t frontier_count() const { return kinds() + streams - 1; }
     [[nodiscard]] std::uint32_t kind_of(FrontierId frontier) const { return frontier.value() < kinds() ? frontier.value() : 0; }
     [[nodiscard]] FrontierId frontier_of_stream(StreamId stream) const { return FrontierId{stream == no_stream ? 0 : kinds() + stream.value() - 1}; }
+    /// Of the scheme's own streams, counted from 0.
+    [[nodiscard]] FrontierId own_frontier(std::uint32_t stream) const { return FrontierId{frontier_count() - own_streams + stream}; }
+    /// Streams with a superblock open in a group at a time.
+    [[nodiscard]] std::uint32_t open_streams() const { return streams - seldom_open; }
     [[nodiscard]] StreamId stream_of(FrontierId frontier) const {
         return StreamId{static_cast<std::uint16_t>(frontier.value() < kinds() ? 0 : frontier.value() - kinds() + 1)};
     }

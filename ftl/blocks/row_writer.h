@@ -14,13 +14,22 @@
 
 namespace flashlab {
 
+/// Where so many of the pages go; of one row, if they are more.
+struct RowPlace {
+    PageBlocks::StreamRun run{};
+    std::optional<GroupId> group{}; ///< this and what follows are RowWrite's
+    bool is_wish = false, can_wait = false;
+    std::uint32_t of = 0;
+};
+
 /// Returns when the last program ends, and how many pages were placed: all, or those of one row if `is_line`.
-/// `prepare(i, pages, at)`: when these pages, from the i-th on, may be programmed. `current(lpn)`: the page's
-/// unit, or none. `adopt(lpn, unit, column, end)`: the unit, in that column, holds the newest version; its program ends at `end`. `follow(pages,
+/// `where(i, pages)`: of these, from the i-th on. `prepare(i, pages, at)`: when they may be programmed. `current(lpn)`: the page's unit, or none.
+/// `adopt(lpn, unit, column, end)`: the unit, in that column, holds the newest version; its program ends at `end`. `follow(pages,
 /// at)`: so many pages were placed, programmed from `at` on.
-template <class Prepare, class Current, class Adopt, class Follow>
-[[nodiscard]] FtlResult<Ftl::WrittenLine> write_rows(PageBlocks& blocks, const PagesToWrite& what, const Io& io, const Prepare& prepare,
-                                                     const Current& current, const Adopt& adopt, const Follow& follow, bool is_line) {
+template <class Where, class Prepare, class Current, class Adopt, class Follow>
+[[nodiscard]] FtlResult<Ftl::WrittenLine> write_rows(PageBlocks& blocks, const PagesToWrite& what, const Io& io, const Where& where,
+                                                     const Prepare& prepare, const Current& current, const Adopt& adopt, const Follow& follow,
+                                                     bool is_line) {
     const UnitGeometry& units = blocks.units();
     SimTime done = io.when;
     SimTime at = io.when;
@@ -32,9 +41,11 @@ template <class Prepare, class Current, class Adopt, class Follow>
         if (!prepared) return std::unexpected(prepared.error());
         at = *prepared;
         const auto part = what.from.empty() ? what.from : what.from.subspan(std::size_t{i} * units.bytes_per_unit());
-        const auto run = blocks.stream_run_of(what, i, most, io.origin);
+        const RowPlace place = where(i, most);
         const auto each = what.each.empty() ? what.each : what.each.subspan(i);
-        const auto placed = blocks.write_row({{lpn, run.pages, part, each}, PageKind::data, run.frontier, i, what.pages}, io.at(at));
+        const auto placed = blocks.write_row(
+            {{lpn, place.run.pages, part, each}, PageKind::data, place.run.frontier, i, place.of, place.group, place.is_wish, place.can_wait},
+            io.at(at));
         if (!placed) return std::unexpected(placed.error());
         for (std::uint32_t k = 0, copies = placed->behind, in_row = placed->row; k < placed->count; in_row += placed->depth) {
             for (const OpenColumn& column : placed->columns) {
@@ -48,7 +59,6 @@ template <class Prepare, class Current, class Adopt, class Follow>
                     if (const auto old = current(written)) blocks.invalidate(*old, placed->end);
                     blocks.validate(unit);
                     adopt(written, unit, column, placed->end);
-                    blocks.note_written(written);
                 }
             }
         }

@@ -56,6 +56,19 @@ public:
     }
     [[nodiscard]] FtlResult<SimTime> before_row(const PagesToWrite& what, std::uint32_t first, std::uint32_t pages, const Io& io);
     void adopt(Lpn lpn, UnitId unit, const OpenColumn&, SimTime end);
+    // Groups of pages, put in order for the models (page_groups.h): where the host's next row goes; the next stripe to rewrite, its entries, where
+    // its next row goes, a page's new place.
+    [[nodiscard]] std::optional<RowPlace> place_to_write(const PagesToWrite& what, std::uint32_t i, std::uint32_t pages) {
+        return models_.place_to_write(what, i, pages);
+    }
+    [[nodiscard]] std::optional<PageRun> next_to_rewrite()
+        requires(Models::are_there)
+    {
+        return models_.next_to_rewrite([this](Lpn lpn) { return current(lpn).has_value(); });
+    }
+    [[nodiscard]] FtlResult<SimTime> look_up_to_rewrite(const PageRun& stripe, const Io& io);
+    [[nodiscard]] RowPlace place_to_rewrite(std::uint32_t pages) { return models_.place_to_rewrite(pages); }
+    void rewritten(Lpn lpn, UnitId unit, SimTime end);
     [[nodiscard]] FtlResult<void> after_row(std::uint32_t pages, const Io& io);
     [[nodiscard]] FtlResult<SimTime> trim(Lpn first, std::uint32_t pages, const Io& io);
     static void prefetch(Lpn) {}
@@ -111,6 +124,7 @@ private:
     void take_neighbours(Lpn missed, std::uint32_t end);
     void drop_clean_excess();
     void evict(Lpn lpn);
+    void place_copy(Lpn lpn, UnitId to);
     void count_reads(Lpn first, std::uint32_t pages);
 
     FtlResult<SimTime> before_checkpoint(const Io& io) override { return make_room(0, io); }

@@ -162,6 +162,32 @@ FtlResult<SimTime> DemandTable<Entries, Models>::trim_in_page(std::uint32_t page
     return at;
 }
 
+// Pages that are put in order for the models
+
+/// The translation pages that say where the stripe lies, but for what DRAM knows.
+template <class Entries, class Models>
+FtlResult<SimTime> DemandTable<Entries, Models>::look_up_to_rewrite(const PageRun& stripe, const Io& io) {
+    SimTime at = io.when;
+    std::optional<std::uint32_t> just_read;
+    for (std::uint32_t l = stripe.first.value(); l < stripe.first.value() + stripe.pages; ++l) {
+        const std::uint32_t page = pages_.page_of(Lpn{l});
+        if (entries_.peek(Lpn{l}) || models_.knows(Lpn{l}) || !pages_.exists(page)) continue;
+        const auto read = pages_.read_once(page, just_read, io.at(at));
+        if (!read) return read;
+        at = *read;
+    }
+    return at;
+}
+
+/// Nobody asked for it, so the cache's order does not change.
+template <class Entries, class Models>
+void DemandTable<Entries, Models>::rewritten(Lpn lpn, UnitId unit, SimTime end) {
+    programmed(end);
+    models_.forget(lpn);
+    models_.rewritten(lpn, unit);
+    place_copy(lpn, unit);
+}
+
 // Entries and translation pages
 
 template <class Entries, class Models>
@@ -258,12 +284,17 @@ void DemandTable<Entries, Models>::moved(const PageOob& oob, UnitId from, UnitId
     ensure(entry_of(oob.lpn) == map_entry::of(from), "a valid unit is its page's newest version");
     models_.forget(oob.lpn);
     models_.moved(oob.lpn, to);
-    if (entries_.peek(oob.lpn)) return entries_.update(oob.lpn, map_entry::of(to)); // lazy copying
-    // What can be deferred no more goes when the victim is done.
+    place_copy(oob.lpn, to);
+}
+
+/// A cached entry changes where it is (lazy copying). What can be deferred no more goes when the victim, or the row, is done.
+template <class Entries, class Models>
+void DemandTable<Entries, Models>::place_copy(Lpn lpn, UnitId to) {
+    if (entries_.peek(lpn)) return entries_.update(lpn, map_entry::of(to));
     if (entries_.deferred() < most_deferred_)
-        entries_.defer(oob.lpn, map_entry::of(to));
+        entries_.defer(lpn, map_entry::of(to));
     else
-        entries_.insert_cold(oob.lpn, map_entry::of(to));
+        entries_.insert_cold(lpn, map_entry::of(to));
 }
 
 template <class Entries, class Models>

@@ -18,7 +18,8 @@ constexpr std::uint32_t steepest = std::numeric_limits<std::uint16_t>::max(); //
 
 PageModels::PageModels(const TableParts& parts, std::uint32_t entries_per_page, const ModelConfig& config)
     : parts_{parts}, config_{config}, entries_per_page_{entries_per_page}, numbers_{parts.blocks},
-      models_((parts.logical_pages + entries_per_page - 1) / entries_per_page), is_exact_(parts.logical_pages), moved_(parts.blocks.groups()) {}
+      models_((parts.logical_pages + entries_per_page - 1) / entries_per_page), is_exact_(parts.logical_pages),
+      groups_{parts.blocks, numbers_, config.groups, parts.logical_pages}, moved_(parts.blocks.groups()) {}
 
 void PageModels::give(std::uint64_t mapping_cache_bytes) {
     given_ = mapping_cache_bytes / 1000 * config_.permille + mapping_cache_bytes % 1000 * config_.permille / 1000;
@@ -38,21 +39,36 @@ void PageModels::forget_known(Lpn lpn) {
 
 // What was written
 
-void PageModels::placed(Lpn lpn, UnitId unit) {
-    if (in_run_ != 0 && lpn.value() != last_ + 1) end_run();
-    last_ = lpn.value();
-    run_.push_back({lpn, unit});
-    if (++in_run_ % config_.train_pages == 0) train(run_);
+void PageModels::placed(Run& run, Lpn lpn, UnitId unit) {
+    if (run.pages != 0 && lpn.value() != run.last + 1) end(run);
+    run.last = lpn.value();
+    run.points.push_back({lpn, unit});
+    if (++run.pages % config_.train_pages == 0) train(run.points);
 }
 
 /// What is left of a long one is learned, too.
-void PageModels::end_run() {
-    if (in_run_ >= config_.train_pages) train(run_);
-    run_.clear();
-    in_run_ = 0;
+void PageModels::end(Run& run) {
+    if (run.pages >= config_.train_pages) train(run.points);
+    run.points.clear();
+    run.pages = 0;
+}
+
+std::optional<RowPlace> PageModels::place_to_write(const PagesToWrite& what, std::uint32_t i, std::uint32_t pages) {
+    if (!groups_.are_there()) return std::nullopt;
+    const std::uint32_t first = what.lpn(i).value();
+    std::uint32_t in_order = host_run_.pages != 0 && first == host_run_.last + 1
+                                 ? static_cast<std::uint32_t>(std::min<std::uint64_t>(host_run_.pages, config_.train_pages))
+                                 : 0;
+    for (std::uint32_t k = 0; k < what.pages - i && what.lpn(i + k).value() == first + k && in_order < config_.train_pages; ++k) ++in_order;
+    if (in_order >= config_.train_pages) return std::nullopt;
+    const std::uint32_t group = groups_.of(Lpn{first});
+    std::uint32_t same = 1;
+    while (same < pages && groups_.of(what.lpn(i + same)) == group) ++same;
+    return groups_.place_in(group, same);
 }
 
 void PageModels::moved(Lpn lpn, UnitId to) {
+    groups_.copied();
     std::vector<Point>& copies = moved_[parts_.blocks.group_of(parts_.blocks.units().block_of(to)).value()];
     copies.push_back({lpn, to});
     if (copies.size() >= parts_.blocks.units().units_per_block()) train(copies);
@@ -63,7 +79,7 @@ void PageModels::collected(GroupId group, BlockId victim) {
     if (copies.size() >= config_.train_pages) train(copies);
     copies.clear();
     const auto is_gone = [&](const Point& p) { return parts_.blocks.units().block_of(p.unit) == victim; };
-    std::erase_if(run_, is_gone);
+    for (Run* run : {&host_run_, &sorted_run_}) std::erase_if(run->points, is_gone);
     for (std::vector<Point>& waiting : moved_) std::erase_if(waiting, is_gone);
     numbers_.erased(victim);
 }

@@ -17,6 +17,8 @@
 #include <span>
 #include <vector>
 
+#include "ftl/blocks/row_writer.h"
+#include "ftl/maps/page_groups.h"
 #include "ftl/maps/page_table.h"
 #include "ftl/maps/virtual_units.h"
 
@@ -26,12 +28,14 @@ struct ModelConfig {
     std::uint32_t permille = 500;   ///< of the mapping cache, at most
     std::uint32_t intervals = 8;    ///< of a model, at most
     std::uint32_t train_pages = 32; ///< written one behind the other, or moved together, for training
+    std::uint32_t groups = 0;       ///< page_groups.h; 0: none
 };
 
 struct ModelCounters {
     std::uint64_t predicted_reads = 0; ///< pages read that were not cached, and whose place a model knew
     std::uint64_t trainings = 0;       ///< intervals that were made or grew
     std::uint64_t pages_learned = 0;   ///< bits that were set
+    std::uint64_t pages_sorted = 0;    ///< rewritten in order
     std::uint64_t pages_forgotten = 0; ///< bits that were lost for want of room or to another interval, not because the page was written
 };
 
@@ -64,7 +68,27 @@ public:
         if (knows(lpn)) forget_known(lpn);
     }
     /// The host wrote it there; a run goes on, or ends.
-    void placed(Lpn lpn, UnitId unit);
+    void placed(Lpn lpn, UnitId unit) {
+        groups_.written(lpn);
+        placed(host_run_, lpn, unit);
+    }
+    /// It was put in order there.
+    void rewritten(Lpn lpn, UnitId unit) {
+        ++counted_.pages_sorted;
+        placed(sorted_run_, lpn, unit);
+    }
+    /// Pages worth putting in order, if any are due: few of them are known, and a model of theirs has room.
+    template <class IsMapped>
+    [[nodiscard]] std::optional<PageRun> next_to_rewrite(const IsMapped& is_mapped) {
+        return groups_.next_in_order([&](const PageRun& run) {
+            bool any = false;
+            for (std::uint32_t l = run.first.value(); l < run.first.value() + run.pages && !any; ++l) any = is_mapped(Lpn{l});
+            return any;
+        });
+    }
+    [[nodiscard]] RowPlace place_to_rewrite(std::uint32_t pages) { return groups_.place_in_order(pages); }
+    /// Where so many pages of the host go, from the i-th on; none: as they would without groups, since they come in order.
+    [[nodiscard]] std::optional<RowPlace> place_to_write(const PagesToWrite& what, std::uint32_t i, std::uint32_t pages);
     /// A collection moved it there.
     void moved(Lpn lpn, UnitId to);
     /// A collection of that group has ended; nothing valid is left in the victim, which will be erased.
@@ -117,8 +141,14 @@ private:
     [[nodiscard]] std::optional<UnitId> said_by(const Interval& interval, std::uint32_t index) const {
         return numbers_.unit_at(numbers_.place(interval.frontier, interval.number_of(index), numbers_.chunks()[interval.chunk]));
     }
+    struct Run {
+        std::vector<Point> points; ///< since it was last trained on
+        std::uint32_t last = 0;    ///< logical page
+        std::uint64_t pages = 0;
+    };
     void forget_known(Lpn lpn);
-    void end_run();
+    void placed(Run& run, Lpn lpn, UnitId unit);
+    void end(Run& run);
     void train(std::vector<Point>& points);
     void train_page(std::uint32_t page, std::span<const Placed> points);
     void fit(const Model& model, std::span<const Placed> points, std::uint32_t chunk);
@@ -152,9 +182,8 @@ private:
     std::vector<bool> is_exact_; ///< by logical page
     std::uint32_t coldest_ = none, hottest_ = none;
     std::uint64_t used_ = 0, given_ = 0;
-    std::vector<Point> run_; ///< of the host, since it was last trained on
-    std::uint32_t last_ = 0; ///< logical page of the run
-    std::uint64_t in_run_ = 0;
+    Run host_run_, sorted_run_;
+    PageGroups groups_;
     std::vector<std::vector<Point>> moved_; ///< by group: the copies of the collection under way
     std::vector<Placed> placed_;            ///< while training
     std::vector<Numbered> numbered_;

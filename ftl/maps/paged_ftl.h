@@ -11,6 +11,7 @@
 
 #include "ftl/blocks/row_writer.h"
 #include "ftl/blocks/unit_reader.h"
+#include "ftl/maps/page_groups.h"
 #include "ftl/maps/page_table.h"
 
 namespace flashlab {
@@ -24,7 +25,9 @@ public:
              BlockPolicies policies, OfTable&&... of_table)
         : Ftl{{UnitGeometry{array.geometry(), blocks.pages_per_unit}.bytes_per_unit(), logical_pages, array.geometry().blocks()}}, name_{name},
           blocks_{blocks, array, events, static_cast<PageOwner&>(*this), std::move(policies)}, reader_{array, blocks_},
-          table_{TableParts{array, blocks_, counters_, logical_pages}, std::forward<OfTable>(of_table)...} {}
+          payload_{array.keeps_payload()}, table_{TableParts{array, blocks_, counters_, logical_pages}, std::forward<OfTable>(of_table)...} {}
+
+    static constexpr bool rewrites = requires(Table& table) { table.next_to_rewrite(); };
 
     [[nodiscard]] const Table& table() const { return table_; }
     [[nodiscard]] const PageBlocks& blocks() const { return blocks_; }
@@ -85,14 +88,56 @@ private:
         if (blocks_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, what.first, io.when});
         if (const auto begun = table_.begin_write(what.first, io); !begun) return std::unexpected(begun.error());
         const auto written = write_rows(
-            blocks_, what, io, [&](std::uint32_t first, std::uint32_t row, SimTime at) { return table_.before_row(what, first, row, io.at(at)); },
+            blocks_, what, io,
+            [&](std::uint32_t first, std::uint32_t pages) {
+                if constexpr (rewrites)
+                    if (const auto place = table_.place_to_write(what, first, pages)) return *place;
+                return RowPlace{.run = blocks_.stream_run_of(what, first, pages, io.origin), .of = what.pages};
+            },
+            [&](std::uint32_t first, std::uint32_t row, SimTime at) { return table_.before_row(what, first, row, io.at(at)); },
             [this](Lpn lpn) { return table_.current(lpn); },
-            [this](Lpn lpn, UnitId unit, const OpenColumn& column, SimTime end) { table_.adopt(lpn, unit, column, end); },
+            [this](Lpn lpn, UnitId unit, const OpenColumn& column, SimTime end) {
+                table_.adopt(lpn, unit, column, end);
+                blocks_.note_written(lpn);
+            },
             [&](std::uint32_t placed, SimTime at) { return table_.after_row(placed, io.at(at)); }, is_line);
         if (!written) return written;
         counters_.host_pages_written += written->pages;
         table_.answered(written->done);
+        if constexpr (rewrites)
+            while (const auto stripe = table_.next_to_rewrite()) rewrite(*stripe, {io.when, {Cause::gc, no_event}});
         return written;
+    }
+    /// A stripe of pages, in order; what cannot be read or has no room stays where it is. Nobody waits for it.
+    void rewrite(const PageRun& stripe, const Io& io)
+        requires rewrites
+    {
+        const auto looked_up = table_.look_up_to_rewrite(stripe, io);
+        if (!looked_up) return;
+        const std::uint32_t end = stripe.first.value() + stripe.pages;
+        const auto is_mapped = [&](std::uint32_t l) { return l < end && table_.current(Lpn{l}).has_value(); };
+        for (std::uint32_t l = stripe.first.value(); l < end; ++l) {
+            const std::uint32_t first = l;
+            while (is_mapped(l)) ++l;
+            if (l != first && !rewrite_mapped({Lpn{first}, l - first}, io.at(*looked_up))) return;
+        }
+    }
+    /// False: there is no room now.
+    [[nodiscard]] bool rewrite_mapped(const PageRun& run, const Io& io)
+        requires rewrites
+    {
+        if (payload_) stripe_.resize(std::max<std::size_t>(stripe_.size(), std::size_t{run.pages} * blocks_.units().bytes_per_unit()));
+        const auto bytes = std::span{stripe_}.first(payload_ ? std::size_t{run.pages} * blocks_.units().bytes_per_unit() : 0);
+        const auto current = [this](Lpn lpn) { return table_.current(lpn); };
+        const auto read = reader_.read(run.first, run.pages, bytes, io, current);
+        if (!read) return true;
+        const PagesToWrite what{run.first, run.pages, bytes};
+        return write_rows(
+                   blocks_, what, io.at(*read), [&](std::uint32_t, std::uint32_t pages) { return table_.place_to_rewrite(pages); },
+                   [](std::uint32_t, std::uint32_t, SimTime at) { return FtlResult<SimTime>{at}; }, current,
+                   [this](Lpn lpn, UnitId unit, const OpenColumn&, SimTime at) { table_.rewritten(lpn, unit, at); },
+                   [&](std::uint32_t placed, SimTime at) { return table_.after_row(placed, io.at(at)); }, false)
+            .has_value();
     }
     FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, const Io& io) override {
         if (blocks_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, first, io.when});
@@ -119,6 +164,8 @@ private:
     FtlCounters counters_;
     PageBlocks blocks_;
     UnitReader reader_;
+    const bool payload_;
+    std::vector<std::byte> stripe_; ///< that is rewritten; where payload is kept
     Table table_;
 };
 

@@ -50,6 +50,9 @@ public:
     }
     /// Units that all dies take of a long request before any takes more.
     [[nodiscard]] std::uint64_t stripe() const { return row_ * dies_; }
+    /// Of them, one die's.
+    [[nodiscard]] std::uint32_t row() const { return static_cast<std::uint32_t>(row_); }
+    [[nodiscard]] GroupId group_at(std::uint32_t turn) const { return group_at_[turn]; }
     [[nodiscard]] std::uint64_t device_bytes() const { return std::uint64_t{bytes_a_block} * set_of_.size(); }
 
 private:

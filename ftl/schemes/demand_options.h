@@ -81,6 +81,11 @@ inline constexpr OptionOf<std::uint32_t> train_pages{
      .initial = 32,
      .min = 2,
      .max = 1u << 16}};
+inline constexpr OptionOf<std::uint32_t> groups{
+    {.key = "learnedftl.groups",
+     .help = "Groups of neighbouring pages whose short writes share superblocks; collections put pages in order, group after group, so that models "
+             "know them. More: less of the spare is lost to stale pages, more to open superblocks. 0: blocks are collected one by one.",
+     .max = 64}};
 } // namespace learnedftl_option
 
 namespace leaftl_option {

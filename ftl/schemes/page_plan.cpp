@@ -8,6 +8,7 @@
 #include "ftl/blocks/closed_form.h"
 #include "ftl/blocks/separation_policies.h"
 #include "ftl/blocks/victim_policies.h"
+#include "ftl/schemes/demand_options.h"
 
 namespace flashlab {
 
@@ -41,13 +42,13 @@ std::uint32_t padded_blocks_a_group(const NandConfig& nand, std::uint32_t stream
 }
 
 /// What is left of the reserve when the ring, the scheme's own pages, open superblocks and what is kept free are taken off, and what that costs.
-void plan_spare(FtlPlan& plan, const PagePlanRequest& request, std::uint32_t streams, const UnitGeometry& units, std::uint32_t good_blocks,
+void plan_spare(FtlPlan& plan, const PagePlanRequest& request, std::uint32_t open_streams, const UnitGeometry& units, std::uint32_t good_blocks,
                 std::uint32_t own) {
     const std::uint32_t for_data = plan.spare_blocks - std::min(plan.spare_blocks, plan.meta_blocks + own);
     PageBlocksConfig config;
     config.groups = plan.groups;
     config.frontiers = request.frontiers;
-    config.streams = streams;
+    config.streams = open_streams;
     config.paced_from_spare = request.paced_from_spare;
     const std::uint32_t halves = config.half_blocks_held(units, std::uint64_t{for_data} * units.units_per_block());
     const std::uint32_t held = (halves * plan.groups + 1) / 2;
@@ -65,6 +66,16 @@ void plan_spare(FtlPlan& plan, const PagePlanRequest& request, std::uint32_t str
     plan.warnings.push_back(fmt::format("this drive is small{}: when full, random writes cost {} ({:.1f} each with {}a larger --size or more "
                                         "ftl.reserved_permille). Not an error",
                                         groups, writes, plan.closed_form_waf, plan.groups > 1 ? "fewer channels, " : ""));
+}
+/// Of neighbouring pages, and one for what is in order.
+std::uint32_t own_streams_of(const SsdConfig& config) {
+    const std::uint32_t groups = config.ftl.options[learnedftl_option::groups];
+    return groups == 0 ? 0 : groups + 1;
+}
+/// A group of pages has a superblock open on one die.
+std::uint32_t seldom_open_of(const SsdConfig& config, std::uint32_t dies) {
+    const std::uint32_t groups = config.ftl.options[learnedftl_option::groups];
+    return groups - (groups + dies - 1) / dies;
 }
 
 } // namespace
@@ -113,16 +124,18 @@ std::expected<FtlPlan, std::string> plan_pages(const SsdConfig& config, const Ge
         plan.meta_blocks = static_cast<std::uint32_t>(area.all().size());
     }
     const auto own = static_cast<std::uint32_t>((request.own_units + units.units_per_block() - 1) / units.units_per_block());
-    const std::uint32_t streams = streams_of(config);
-    const std::uint32_t least_a_group =
-        std::max(request.spare_a_group, 2 * g.planes_per_die()) + (streams - 1) * g.planes_per_die() + padded_blocks_a_group(config.nand, streams);
+    const std::uint32_t streams = streams_of(config), open_streams = streams - seldom_open_of(config, plan.groups);
+    const std::uint32_t least_a_group = std::max(request.spare_a_group, 2 * g.planes_per_die()) + (open_streams - 1) * g.planes_per_die() +
+                                        padded_blocks_a_group(config.nand, streams);
     const std::uint32_t least = plan.groups * least_a_group + plan.meta_blocks + own;
     if (blocks < bad + least + plan.groups * least_a_group)
         return std::unexpected(fmt::format(
             "the drive is too small for {} independent dies: of its {} blocks {} must be spare and {} are bad. Give a larger --size, or fewer "
             "channels{}",
             plan.groups, blocks, least, bad,
-            streams == 1 ? "" : fmt::format("; ftl.separation {} holds {} superblocks open in each group, none holds one", f.separation, streams)));
+            open_streams == 1 ? ""
+                              : fmt::format("; {} superblocks are open in each group: fewer streams (ftl.separation = {}{}) need less", open_streams,
+                                            f.separation, own_streams_of(config) == 0 ? "" : ", learnedftl.groups")));
     const auto asked = static_cast<std::uint32_t>(std::uint64_t{blocks - bad} * f.reserved_permille / 1000);
     plan.spare_blocks = std::max(asked, least);
     if (plan.spare_blocks > asked)
@@ -131,7 +144,7 @@ std::expected<FtlPlan, std::string> plan_pages(const SsdConfig& config, const Ge
             plan.spare_blocks, asked, least_a_group, plan.groups,
             plan.meta_blocks + own == 0 ? "" : fmt::format(", checkpoints and maps {}", plan.meta_blocks + own)));
     plan.logical_pages = (blocks - bad - plan.spare_blocks) * units.units_per_block();
-    plan_spare(plan, request, streams, units, blocks - bad, own);
+    plan_spare(plan, request, open_streams, units, blocks - bad, own);
     return plan;
 }
 
@@ -151,12 +164,14 @@ PageBlocksConfig page_blocks_config(const SsdConfig& config, const FtlPlan& plan
     c.gc_slice_us = config.ftl.gc_slice_us;
     c.wear_threshold = config.ftl.wear_threshold;
     c.streams = streams_of(config);
+    c.own_streams = own_streams_of(config);
+    c.seldom_open = seldom_open_of(config, plan.groups);
     return c;
 }
 
 std::uint32_t streams_of(const SsdConfig& config) {
     const SeparationPolicyEntry* found = find_named(separation_policies(), config.ftl.separation);
-    return found == nullptr ? 1 : found->streams_of(config.ftl.options);
+    return own_streams_of(config) + (found == nullptr ? 1 : found->streams_of(config.ftl.options));
 }
 
 std::expected<BlockPolicies, std::string> block_policies_of(const SsdConfig& config, std::uint32_t logical_pages) {

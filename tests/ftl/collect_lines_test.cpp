@@ -180,6 +180,48 @@ TEST_CASE("what cannot be read is copied with no line of the host, and what lies
     }
 }
 
+TEST_CASE("a page that cannot be read behind one that can, among the last copies of a collection, costs no other page its data",
+          "[ftl][one-shot][collect][faults]") {
+    struct BehindTheFirst final : NandFaults { // of what is read together, a page of the chip behind the first one
+        explicit BehindTheFirst(CutRig& of) : rig{of} { rig.set_faults(this); }
+        bool program_fails(Ppn) override {
+            first.reset();
+            return false;
+        }
+        bool erase_fails(BlockId) override { return false; }
+        bool read_fails(Ppn page) override {
+            const std::uint32_t of_chip = page.value() / 4, valid = rig.ftl().status_of(rig.geometry().block_of(page)).valid_pages;
+            if (!first) first = of_chip;
+            if (is_armed && first != of_chip && valid > 1 && valid <= subpages_a_line / 2 && pages.size() < 8) pages.insert(page);
+            const bool fails = is_armed && pages.contains(page);
+            met += fails ? 1 : 0;
+            return fails;
+        }
+        CutRig& rig;
+        std::optional<std::uint32_t> first{};
+        std::set<Ppn> pages{};
+        std::uint64_t met = 0;
+        bool is_armed = true;
+    };
+    const std::string scheme = GENERATE("page_map", "hftl");
+    const std::uint64_t seed = GENERATE(1u, 2u, 3u);
+    CAPTURE(scheme, seed);
+    CutRig rig{subpage_config(scheme)};
+    BehindTheFirst faults{rig};
+    Random random{seed};
+    for (std::uint32_t unit = 0; unit < rig.units(); ++unit) rig.now = rig.write(unit, 1);
+    for (std::uint32_t i = 0; i < 3 * rig.units(); ++i) {
+        rig.now = std::max(rig.now, rig.write(static_cast<std::uint32_t>(random.below(rig.units())), 1));
+        if (random.chance(1, 8)) (void)rig.ssd().tick(rig.now);
+        if (random.chance(1, 30)) rig.now = std::max(rig.now, rig.flush()); // lines that the host does not fill
+    }
+    CHECK(faults.pages.size() == 8);
+    CHECK(faults.met > faults.pages.size());
+    faults.is_armed = false;
+    rig.require_sound();
+    rig.check_all();
+}
+
 TEST_CASE("copies that share a line with the host's pages survive every cut", "[ftl][one-shot][collect][crash]") {
     const std::string scheme = GENERATE("page_map", "dftl", "tpftl", "leaftl", "learnedftl", "hftl");
     CAPTURE(scheme);

@@ -68,6 +68,7 @@ constexpr std::array all{
     Experiment{"beyond-ftls", beyond, "All translation layers on one device of today: loads by bits a cell", run_beyond_ftls, true},
     Experiment{"beyond-recovery", beyond, "Time of a start after the process was killed, by capacity", run_beyond_recovery, true},
     Experiment{"beyond-maps", beyond, "DFTL, TPFTL, LeaFTL and LearnedFTL with equal DRAM, over DRAM in percent of the table", run_beyond_maps, true},
+    Experiment{"beyond-groups", beyond, "LearnedFTL's groups on a drive written at random, beside the other maps", run_beyond_groups},
     Experiment{"beyond-coftl-parts", beyond, "COFTL against BL with the same DRAM over the channels, each part of its gain taken away",
                run_beyond_coftl_parts, true},
     Experiment{"beyond-coftl-chips", beyond, "COFTL over the channels: planes that take turns, two-plane commands, the log written twice",

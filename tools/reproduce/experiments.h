@@ -59,6 +59,7 @@ namespace flashlab {
 [[nodiscard]] ExperimentRun::Result run_beyond_recovery(const RunContext& context);
 /// The maps that lie on flash, and the one in DRAM, with equal DRAM: dftl, tpftl, leaftl, learnedftl, page_map.
 [[nodiscard]] ExperimentRun::Result run_beyond_maps(const RunContext& context);
+[[nodiscard]] ExperimentRun::Result run_beyond_groups(const RunContext& context);
 
 // Beyond the COFTL paper: what its gain over BL consists of, and what the chips' two-plane commands and the mirrored log do to it.
 /// Figure 9 with each part taken away from COFTL and from BL with the same DRAM: spare sets, cache, requests in flight, hot set.
