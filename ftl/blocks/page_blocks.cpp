@@ -229,6 +229,15 @@ void PageBlocks::set_next(std::uint64_t sequence, std::uint32_t stamp) {
     frontiers_.set_next_stamp(stamp);
 }
 
+std::uint64_t PageBlocks::room_of(StreamId stream) const {
+    std::uint64_t room = 0;
+    for (const GroupId group : ids<GroupId>(groups())) {
+        const OpenSuperblock& set = open(group, config_.frontier_of_stream(stream));
+        room += set.is_active() ? set.units - set.next : std::uint64_t{units().geometry().planes_per_die()} * units().units_per_block();
+    }
+    return room;
+}
+
 void PageBlocks::count_into(FtlCounters& counters) const {
     counters.gc_jobs += collector_.jobs();
     counters.gc_page_copies += collector_.page_copies();

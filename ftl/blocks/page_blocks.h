@@ -121,6 +121,10 @@ public:
     /// The scheme's kinds and the further streams of data (PageBlocksConfig).
     [[nodiscard]] std::uint32_t frontiers() const { return frontiers_.count(); }
     [[nodiscard]] FrontierId own_frontier(std::uint32_t stream) const { return config_.own_frontier(stream); }
+    /// Of the host's data.
+    [[nodiscard]] std::uint32_t host_streams() const { return config_.streams - config_.own_streams; }
+    /// Units that the stream's superblocks still take; of a group where none is open, those of a new one.
+    [[nodiscard]] std::uint64_t room_of(StreamId stream) const;
     [[nodiscard]] std::uint32_t kind_of_frontier(FrontierId frontier) const { return config_.kind_of(frontier); }
     [[nodiscard]] const OpenSuperblock& open(GroupId group, FrontierId frontier = host_frontier) const { return frontiers_.open(group, frontier); }
     [[nodiscard]] const OpenSuperblock& closing(GroupId group, FrontierId frontier = host_frontier) const {

@@ -13,11 +13,12 @@
 #include "ftl/blocks/unit_reader.h"
 #include "ftl/maps/page_groups.h"
 #include "ftl/maps/page_table.h"
+#include "ftl/placement_handles.h"
 
 namespace flashlab {
 
 template <PageTable Table>
-class PagedFtl final : public Ftl, private PageOwner {
+class PagedFtl final : public Ftl, public PlacementHandles, private PageOwner {
 public:
     /// `name` lives as long as the program. `of_table`: what the table takes beside TableParts.
     template <class... OfTable>
@@ -39,6 +40,12 @@ public:
     std::uint32_t pages_a_batch() const override {
         if constexpr (requires { table_.pages_a_batch(); }) return std::max(pages_a_line(), table_.pages_a_batch());
         return pages_a_line();
+    }
+    std::uint32_t groups() const override { return blocks_.groups(); }
+    std::vector<std::uint64_t> writable_pages() const override {
+        std::vector<std::uint64_t> pages;
+        for (std::uint16_t stream = 0; stream < blocks_.host_streams(); ++stream) pages.push_back(blocks_.room_of(StreamId{stream}));
+        return pages;
     }
     FtlCounters counters() const override {
         FtlCounters all = counters_;

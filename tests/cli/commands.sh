@@ -68,6 +68,27 @@ for line in 'temperature +300 K' 'avail_spare +[0-9]+ %' 'data_units_written +[0
     grep -Eq "^$line\$" "$work/out" || wrong "smart has no unit: $line: $(cat "$work/out")"
 done
 
+# Placement handles, as nvme-cli prints their log pages.
+handles=$work/handles
+"$FLASHLAB" mkfs "$handles" --size 128M --ftl page_map --set nand.channels=2 --set ftl.separation=host --set ftl.host_streams=3 \
+    --precondition fill:100,random:1x,written > /dev/null 2>&1 || wrong "mkfs with placement handles"
+pages=$(for page in configs usage stats status; do "$FLASHLAB" smart "$handles" --as fdp-$page --json; done) || wrong "smart --as fdp-*"
+judge=python3
+command -v python3 > /dev/null || judge=true
+$judge - "$pages" "$("$FLASHLAB" smart "$handles" --json)" << 'EOF' || wrong "smart --as fdp-*: $pages"
+import json, sys
+configs, usage, stats, status = (json.loads(line) for line in sys.argv[1].splitlines())
+smart = json.loads(sys.argv[2])
+assert configs["n"] == 0 and configs["configs"][0]["nruh"] == 3 and configs["configs"][0]["ruhs"] == 3 * [{"ruht": 2}], configs
+assert usage == {"nruh": 3, "ruhus": 3 * [{"ruha": 1}]}, usage
+assert stats["hbmw"] == smart["host_write_bytes"] and stats["mbmw"] / stats["hbmw"] > 1.5 and stats["mbe"] > 0, stats
+unit = configs["configs"][0]["runs"]
+assert status["nruhsd"] == 3 and [r["pid"] for r in status["ruhss"]] == [0, 1, 2], status
+assert status["ruhss"][0]["ruamw"] < unit // 512 and all(r["ruamw"] == unit // 512 for r in status["ruhss"][1:]), (status, unit)
+EOF
+code 1 smart "$dev" --as fdp-stats
+grep -q 'no placement handles: make one with --set ftl.separation=host' "$work/err" || wrong "smart --as fdp-stats without handles: $(cat "$work/err")"
+
 "$FLASHLAB" reproduce list | grep '^mc-fig11 ' > /dev/null || wrong "reproduce list"
 has "id paper title points series x params op request_bytes striping interleaving pipelining ours ratio claims text holds kind bound free_parameters why fitted_to changed_after" "$("$FLASHLAB" reproduce mc-fig11 --quick --json)"
 "$FLASHLAB" reproduce mc-fig11 --quick | grep 'claims hold' > /dev/null || wrong "reproduce as text"

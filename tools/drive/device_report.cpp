@@ -5,6 +5,7 @@
 
 #include "ftl/make_ftl.h"
 #include "tools/drive/config_field.h"
+#include "tools/drive/fdp_pages.h"
 #include "tools/drive/lifetime.h"
 #include "tools/drive/waf_parts.h"
 #include "tools/log/event_log_schema.h"
@@ -243,6 +244,7 @@ Json smart_report(Device& device, const DeviceHistory& history) {
                       {"free_blocks", space.free_blocks}});
     add_lifetime(out, device, t, wear, grown);
     add_bit_errors(out, device);
+    if (Json placement = placement_report(device, sum(t.nand_erases)); !placement.is_null()) out.add("placement", std::move(placement));
     if (!history.own_counters.is_null()) out.add("counters", history.own_counters);
     return out;
 }

@@ -20,7 +20,7 @@ namespace {
 // Four maps on flash and the one in DRAM, on one drive: TLC of today, 2 channels, 12 % spare. Each map gets the same DRAM.
 constexpr std::string_view apart = "learnedftl, copies apart"; ///< what the host writes and what collections move have superblocks of their own
 constexpr std::array<std::string_view, 6> maps{"page_map", "dftl", "tpftl", "leaftl", "learnedftl", apart};
-constexpr std::array<std::uint32_t, 3> dram_permille{5, 20, 100}; ///< of the table
+constexpr std::array<std::uint32_t, 4> dram_permille{1, 5, 20, 100}; ///< of the table
 constexpr std::uint64_t page_bytes = map_page_bytes;
 constexpr std::uint32_t long_request = 32; ///< pages of one that writes in order
 constexpr std::uint32_t in_flight = 8;
@@ -226,9 +226,9 @@ ExperimentRun::Result run_beyond_maps(const RunContext& context) {
     judge_maps(out, table);
     out.free_parameters = {
         {"device", context.is_quick() ? "128 MiB, 2 channels, 12 % spare" : "1 GiB, 2 channels, 12 % spare", "one for all; TLC of today"},
-        {"DRAM", "0.5, 2 and 10 % of a table of 4 bytes a page", "each byte of entries, nodes, segments, models and bits is charged to it"},
+        {"DRAM", "0.1, 0.5, 2 and 10 % of a table of 4 bytes a page", "each byte of entries, nodes, segments, models and bits is charged to it"},
         {"requests", "one page each, 8 in flight", "latencies are of reads, of the load without any of writes"},
-        {"learnedftl", "half of its DRAM for models, no group allocation", "ftl/DESIGN-learnedftl.md"},
+        {"learnedftl", "half of its DRAM for models, no groups", "beyond-groups has them"},
         {"leaftl", "gamma 0, no write buffer", "no map has one here"}};
     if (traces.empty()) return out;
     out.free_parameters.push_back({"real traces",

@@ -16,6 +16,7 @@
 #include "tools/drive/device_directory.h"
 #include "tools/drive/device_repair.h"
 #include "tools/drive/device_report.h"
+#include "tools/drive/fdp_pages.h"
 #include "tools/drive/scheme_keys.h"
 #include "tools/drive/smart_fields.h"
 #include "tools/grade/scheme_file.h"
@@ -29,7 +30,7 @@ namespace flashlab {
 namespace {
 
 /// Whose names smart uses: all of ours, or exactly those that nvme-cli prints with -o json.
-enum class SmartNames : std::uint8_t { all, nvme, ocp };
+enum class SmartNames : std::uint8_t { all, nvme, ocp, fdp };
 
 struct InfoOptions {
     std::string target;
@@ -39,6 +40,7 @@ struct InfoOptions {
 struct SmartOptions {
     std::string target;
     SmartNames names = SmartNames::all;
+    std::string fdp; ///< page
     std::optional<std::uint64_t> bytes_per_day;
     OutputFormat format = OutputFormat::table;
 };
@@ -73,6 +75,12 @@ std::expected<std::unique_ptr<DeviceDirectory>, std::string> open_unmounted(cons
     return DeviceDirectory::open(directory, options);
 }
 
+int print_shaped(const std::string&, const Json& report, OutputFormat format) { return print_report(report, format); }
+int print_shaped(const std::string& command, const std::expected<Json, std::string>& report, OutputFormat format) {
+    if (!report) return complain(fmt::format("{}: {}", command, report.error()));
+    return print_report(*report, format);
+}
+
 /// Asks the daemon, or opens the device, reports and closes it.
 template <class Report, class Shape>
 int report_on(const std::string& target, const std::string& command, OutputFormat format, const Report& report, const Shape& shape) {
@@ -81,11 +89,11 @@ int report_on(const std::string& target, const std::string& command, OutputForma
         if (!answer) return complain(fmt::format("{}: the mount on {} did not answer: {}", command, mounted->mount_point, answer.error()));
         if (const std::uint64_t bytes = (*answer)["unsynced_bytes"].number(0); bytes != 0)
             complain(not_on_flash(command, bytes, mounted->mount_point));
-        return print_report(shape(std::move(*answer)), format);
+        return print_shaped(command, shape(std::move(*answer)), format);
     }
     auto opened = open_unmounted(target, DeviceAccess::look);
     if (!opened) return complain(fmt::format("{}: {}", command, opened.error()));
-    return print_report(shape(report(**opened)), format);
+    return print_shaped(command, shape(report(**opened)), format);
 }
 
 int show_config(const std::string& target, OutputFormat format) {
@@ -194,7 +202,8 @@ int run_info(const InfoOptions& o) {
 
 int run_smart(const SmartOptions& o) {
     const auto report = [](DeviceDirectory& opened) { return smart_report(opened.device(), opened.history_now()); };
-    return report_on(o.target, "smart", o.format, report, [&](Json smart) {
+    return report_on(o.target, "smart", o.format, report, [&](Json smart) -> std::expected<Json, std::string> {
+        if (o.names == SmartNames::fdp) return fdp_page(smart, o.fdp);
         if (o.names == SmartNames::nvme) return nvme_smart_log(smart);
         if (o.names == SmartNames::ocp) return ocp_smart_log(smart);
         if (o.bytes_per_day) add_remaining_years(smart, *o.bytes_per_day);
@@ -294,9 +303,14 @@ void add_smart(CLI::App& app, Action& action) {
                               "flashlab smart /mnt --json\n  flashlab smart /mnt --bytes-per-day 20G\n  flashlab smart /mnt --as ocp --json");
     c.add_option("DIR", o.target, "Device directory or mount point")->required();
     auto* names = c.add_option_function<std::string>(
-        "--as", [&o](const std::string& as) { o.names = as == "nvme" ? SmartNames::nvme : SmartNames::ocp; },
-        "Only the fields of one log page, named as nvme-cli prints them with -o json: nvme (smart-log), ocp (ocp smart-add-log)");
-    names->check(CLI::IsMember({"nvme", "ocp"}));
+        "--as",
+        [&o](const std::string& as) {
+            o.names = as == "nvme" ? SmartNames::nvme : as == "ocp" ? SmartNames::ocp : SmartNames::fdp;
+            if (o.names == SmartNames::fdp) o.fdp = as.substr(4);
+        },
+        "Only the fields of one log page, named as nvme-cli prints them with -o json: nvme (smart-log), ocp (ocp smart-add-log), fdp-configs, "
+        "fdp-usage, fdp-stats, fdp-status (fdp; ftl.separation = host)");
+    names->check(CLI::IsMember({"nvme", "ocp", "fdp-configs", "fdp-usage", "fdp-stats", "fdp-status"}));
     c.add_option_function<std::string>(
          "--bytes-per-day",
          [&o](const std::string& text) {
