@@ -1,13 +1,13 @@
 /// Groups of neighbouring logical pages, so that collections put pages in order and a learned map knows where they are.
 ///
 /// Idea       What the host writes out of order goes to a log of its group, a superblock on one die after the other. For each page that a collection
-///            of blocks has to copy, some are due to be put in order: the next stripe of logical pages, in a circle over the drive, is read and
-///            written again, one page behind the other, die by die, into superblocks that hold nothing else. When the circle has passed a group, its
-///            log and what was in order before are empty, and are erased without a copy.
+///            of blocks has to copy, some are due to be put in order: of the group in which most was written, the next stripe of pages is read and
+///            written again, one page behind the other, die by die, into superblocks that hold nothing else. Behind the last stripe the group's log
+///            and what was in order before are empty, and are erased without a copy.
 /// Invariant  Each log is written on one die at a time, no die has more than its share of them. No more is due than a superblock of each die.
 /// Cost       A read and a program for each page in order, 1 + 1 / (2 s) programs for a page of the host, written at random, where s is the spare.
 ///            RAM: a word a group. The host does not wait for it, but for the dies that work on it.
-/// Power cut  RAM only: the circle begins anew, logs go on where their superblocks do. A stripe that is cut is as a copy that is cut.
+/// Power cut  RAM only: a group is begun anew, logs go on where their superblocks do. A stripe that is cut is as a copy that is cut.
 /// Source     Wang et al., "LearnedFTL", HPCA 2024: group allocation. Differences: ftl/DESIGN-learnedftl.md.
 #pragma once
 
@@ -63,7 +63,7 @@ public:
 
 private:
     static constexpr std::uint32_t none = 0xffff'ffff;
-    static constexpr std::uint64_t ordered_a_copy = 16;  ///< fewer, and blocks are copied before the circle reaches them; more is as good
+    static constexpr std::uint64_t ordered_a_copy = 16;  ///< fewer, and blocks are copied that would have been emptied; more is as good
     static constexpr std::uint32_t ordered_a_write = 16; ///< at most
     static constexpr std::uint32_t least_stripe = 64;    ///< that one read of a translation page serves
 

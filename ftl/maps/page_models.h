@@ -77,7 +77,7 @@ public:
         ++counted_.pages_sorted;
         placed(sorted_run_, lpn, unit);
     }
-    /// Pages worth putting in order, if any are due: few of them are known, and a model of theirs has room.
+    /// Pages to put in order next, known ones too: a block is emptied whole.
     template <class IsMapped>
     [[nodiscard]] std::optional<PageRun> next_to_rewrite(const IsMapped& is_mapped) {
         return groups_.next_in_order([&](const PageRun& run) {
