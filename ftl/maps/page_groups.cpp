@@ -13,22 +13,22 @@ PageGroups::PageGroups(const PageBlocks& blocks, const VirtualUnits& numbers, st
 RowPlace PageGroups::place_in(std::uint32_t group, std::uint32_t pages) {
     const FrontierId log = blocks_.own_frontier(group);
     std::uint32_t& turn = log_turn_[group];
-    if (turn == none || !open(turn, log).has_room()) turn = turn_for_log(log);
+    if (turn != none && !open(turn, log).has_room()) turn = none; // it leaves the die, and does not count there
+    if (turn == none) turn = turn_for_log(log);
     return {.run = {log, pages}, .group = numbers_.group_at(turn), .is_wish = true};
 }
 
 /// One where it is open, as after a mount; else the next die that has fewest logs.
 std::uint32_t PageGroups::turn_for_log(FrontierId log) {
-    std::vector<std::uint32_t>& logs = logs_on_;
-    std::ranges::fill(logs, 0u);
+    std::ranges::fill(logs_on_, 0u);
     for (const std::uint32_t turn : log_turn_)
-        if (turn != none) ++logs[turn];
-    const auto dies = static_cast<std::uint32_t>(logs.size());
+        if (turn != none) ++logs_on_[turn];
+    const auto dies = static_cast<std::uint32_t>(logs_on_.size());
     for (std::uint32_t turn = 0; turn < dies; ++turn)
         if (open(turn, log).has_room()) return turn;
     std::uint32_t best = next_turn_ % dies;
     for (std::uint32_t i = 1; i < dies; ++i)
-        if (const std::uint32_t turn = (next_turn_ + i) % dies; logs[turn] < logs[best]) best = turn;
+        if (const std::uint32_t turn = (next_turn_ + i) % dies; logs_on_[turn] < logs_on_[best]) best = turn;
     next_turn_ = best + 1;
     return best;
 }

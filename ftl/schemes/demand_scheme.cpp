@@ -81,7 +81,7 @@ DemandParts demand_parts(const DemandKind& kind, const FtlParts& parts) {
 }
 
 WriteMemory memory_of_demand(const DemandKind& kind, const SsdConfig& config, const FtlPlan& plan, const Geometry& g, const Ftl& ftl) {
-    if (config.ftl.options[learnedftl_option::groups] != 0) return {}; // where pages lie depends on the order of collections
+    if (page_groups_of(config) != 0) return {}; // where pages lie depends on the order of collections
     const std::uint32_t pages = kind.translation_pages(UnitGeometry{g, config.ftl.mapping_unit_pages}, plan.logical_pages);
     return page_map_memory(config, plan, g, ftl, 2, 2 * std::uint64_t{pages}); // a translation page and its stale version
 }

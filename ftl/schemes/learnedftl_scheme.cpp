@@ -33,7 +33,7 @@ constexpr std::array learnedftl_counters = demand_counters<NodeEntries, PageMode
 /// What is spare must hold the logs' stale pages, not only the logs: else pages are put in order over and over for a block that is free.
 std::expected<FtlPlan, std::string> plan_learnedftl(const SsdConfig& config, const Geometry& g) {
     auto plan = plan_demand(learnedftl_kind, config, g);
-    const std::uint32_t groups = config.ftl.options[learnedftl_option::groups];
+    const std::uint32_t groups = page_groups_of(config);
     if (!plan || groups == 0) return plan;
     const std::uint32_t row = plan->groups * g.planes_per_die(), open = (groups + plan->groups - 1) / plan->groups * row;
     const std::uint32_t needed = 2 * (open + row);

@@ -69,12 +69,12 @@ void plan_spare(FtlPlan& plan, const PagePlanRequest& request, std::uint32_t ope
 }
 /// Of neighbouring pages, and one for what is in order.
 std::uint32_t own_streams_of(const SsdConfig& config) {
-    const std::uint32_t groups = config.ftl.options[learnedftl_option::groups];
+    const std::uint32_t groups = page_groups_of(config);
     return groups == 0 ? 0 : groups + 1;
 }
 /// A group of pages has a superblock open on one die.
 std::uint32_t seldom_open_of(const SsdConfig& config, std::uint32_t dies) {
-    const std::uint32_t groups = config.ftl.options[learnedftl_option::groups];
+    const std::uint32_t groups = page_groups_of(config);
     return groups - (groups + dies - 1) / dies;
 }
 
@@ -134,8 +134,9 @@ std::expected<FtlPlan, std::string> plan_pages(const SsdConfig& config, const Ge
             "channels{}",
             plan.groups, blocks, least, bad,
             open_streams == 1 ? ""
-                              : fmt::format("; {} superblocks are open in each group: fewer streams (ftl.separation = {}{}) need less", open_streams,
-                                            f.separation, own_streams_of(config) == 0 ? "" : ", learnedftl.groups")));
+                              : fmt::format("; {} {} holds {} superblocks open in each group, none holds one",
+                                            page_groups_of(config) == 0 ? "ftl.separation" : "learnedftl.groups beside ftl.separation", f.separation,
+                                            open_streams)));
     const auto asked = static_cast<std::uint32_t>(std::uint64_t{blocks - bad} * f.reserved_permille / 1000);
     plan.spare_blocks = std::max(asked, least);
     if (plan.spare_blocks > asked)
@@ -167,6 +168,10 @@ PageBlocksConfig page_blocks_config(const SsdConfig& config, const FtlPlan& plan
     c.own_streams = own_streams_of(config);
     c.seldom_open = seldom_open_of(config, plan.groups);
     return c;
+}
+
+std::uint32_t page_groups_of(const SsdConfig& config) {
+    return config.ftl.scheme == "learnedftl" ? config.ftl.options[learnedftl_option::groups] : 0;
 }
 
 std::uint32_t streams_of(const SsdConfig& config) {

@@ -86,6 +86,8 @@ struct PagePlanRequest {
 [[nodiscard]] PageBlocksConfig page_blocks_config(const SsdConfig& config, const FtlPlan& plan);
 /// The SLC cache that the configuration asks for.
 [[nodiscard]] CacheRegion cache_region_of(const SsdConfig& config, const Geometry& geometry, std::uint32_t groups);
+/// learnedftl.groups, of the scheme that has them.
+[[nodiscard]] std::uint32_t page_groups_of(const SsdConfig& config);
 /// Streams of data: those that ftl.separation asks for, and the scheme's own.
 [[nodiscard]] std::uint32_t streams_of(const SsdConfig& config);
 [[nodiscard]] std::expected<BlockPolicies, std::string> block_policies_of(const SsdConfig& config, std::uint32_t logical_pages);

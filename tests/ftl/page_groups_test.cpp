@@ -1,4 +1,5 @@
 /// Groups of pages (learnedftl.groups): where writes go, what is put in order and at what price, failing pages, power cuts, drives too small.
+#include <algorithm>
 #include <set>
 #include <vector>
 
@@ -102,6 +103,22 @@ TEST_CASE("short writes of a group share a superblock of one die, and those of a
     }
     CHECK(all.size() == 8);
     CHECK(logs_on == std::vector<int>{2, 2});
+}
+
+TEST_CASE("no die has more logs of groups than its share, however often they go on to another", "[ftl][learnedftl][groups]") {
+    CutRig rig{grouped_drive(4)};
+    Random random{9};
+    const std::uint32_t a_group = rig.units() / 4;
+    std::vector<std::uint32_t> die(4);
+    for (std::uint32_t i = 0; i < 2 * rig.units(); ++i) {
+        const auto group = static_cast<std::uint32_t>(random.below(random.chance(1, 2) ? 1 : 4)); // one of them is full more often
+        const auto page = static_cast<std::uint32_t>(group * a_group + 1 + random.below(a_group - 2));
+        rig.now = rig.write(page, 1);
+        die[group] = die_of(rig, block_of(rig, page));
+        if (i < 100) continue; // each has one
+        CAPTURE(i, die);
+        REQUIRE(std::ranges::count(die, 0u) == 2);
+    }
 }
 
 TEST_CASE("what comes in order, in long requests or in short ones, is spread over all dies", "[ftl][learnedftl][groups]") {
