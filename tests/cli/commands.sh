@@ -88,6 +88,11 @@ assert status["ruhss"][0]["ruamw"] < unit // 512 and all(r["ruamw"] == unit // 5
 EOF
 code 1 smart "$dev" --as fdp-stats
 grep -q 'no placement handles: make one with --set ftl.separation=host' "$work/err" || wrong "smart --as fdp-stats without handles: $(cat "$work/err")"
+code 2 mkfs "$work/grouped" -n --size 128M --ftl learnedftl --preset modern-tlc --set nand.channels=8 --set learnedftl.groups=8
+grep -q 'learnedftl.groups = 8 holds 16 blocks open.*set fewer groups.*the least that has them is' "$work/err" || wrong "a small drive with groups: $(cat "$work/err")"
+"$FLASHLAB" mkfs "$work/grouped" -n --size 256M --ftl learnedftl --preset modern-tlc --set nand.channels=2 \
+    --set ftl.reserved_permille=300 --set learnedftl.groups=2 > "$work/out" 2> /dev/null || wrong "mkfs with groups"
+grep -Eq ': (25[6-9]|2[6-9][0-9]|3[0-9][0-9]) MiB of' "$work/out" || wrong "a drive with groups is not as large as it was to be: $(cat "$work/out")"
 
 "$FLASHLAB" reproduce list | grep '^mc-fig11 ' > /dev/null || wrong "reproduce list"
 has "id paper title points series x params op request_bytes striping interleaving pipelining ours ratio claims text holds kind bound free_parameters why fitted_to changed_after" "$("$FLASHLAB" reproduce mc-fig11 --quick --json)"

@@ -7,6 +7,7 @@
 #include "fs/file_system.h"
 #include "fs/journal_format.h"
 #include "ftl/schemes/demand_options.h"
+#include "ftl/schemes/page_plan.h"
 #include "tools/drive/device_presets.h"
 #include "tools/text/sizes.h"
 
@@ -52,6 +53,9 @@ std::expected<std::uint32_t, std::string> least_blocks(SsdConfig config, std::ui
         else
             low = middle + 1;
     }
+    // Groups of pages want spare blocks in proportion to themselves, not to the drive: a small one would come out many times larger than it is to be.
+    if (holds(high) && page_groups_of(config) != 0 && logical_bytes(*plan_of(config)) > size + size / 4)
+        return std::unexpected(fmt::format("{}; the least that has them is {}", why, human_size(logical_bytes(*plan_of(config)))));
     return static_cast<std::uint32_t>(high);
 }
 
