@@ -111,6 +111,7 @@ const std::set<std::string, std::less<>> parameter_names{"op",
                                                          "flush_each",
                                                          "dram_percent_of_table",
                                                          "gamma",
+                                                         "groups",
                                                          "segment_pages",
                                                          "levels",
                                                          "thousand_a_second"};
