@@ -67,6 +67,7 @@ void plan_spare(FtlPlan& plan, const PagePlanRequest& request, std::uint32_t ope
                                         "ftl.reserved_permille). Not an error",
                                         groups, writes, plan.closed_form_waf, plan.groups > 1 ? "fewer channels, " : ""));
 }
+
 /// Of neighbouring pages, and one for what is in order.
 std::uint32_t own_streams_of(const SsdConfig& config) {
     const std::uint32_t groups = page_groups_of(config);

@@ -125,7 +125,7 @@ inline constexpr std::array causes{
     ClaimCause{"beyond-maps", "leaftl's table *", "beyond-maps: without a buffer each page that is written at random is a segment of 8 bytes"},
     ClaimCause{"beyond-maps", "written in order, *", "beyond-maps: with copies apart it has"},
     ClaimCause{"beyond-maps", "written at random, *",
-               "beyond-groups: single pages have no neighbours; where groups are put in order it has a tenth of tpftl's"},
+               "beyond-groups: single pages have no neighbours; where groups are put in order it has a sixth of tpftl's"},
     ClaimCause{"beyond-groups", "*writes no more *",
                "beyond-groups in full: on four times the blocks less of the spare is in logs that are half empty"},
     ClaimCause{"beyond-maps", "tpftl writes fewer *", "beyond-maps: at 0.5 % its nodes leave room for fewer entries than dftl's"},
