@@ -5,20 +5,17 @@
 #include <vector>
 
 #include "base/random.h"
-#include "ftl/maps/node_entries.h"
-#include "ftl/schemes/demand_scheme.h"
 #include "tests/support/every_scheme.h"
+#include "tests/support/modelled_table.h"
 
 using namespace flashlab;
 using flashlab::test::CutRig;
+using flashlab::test::modelled_table_of;
+using flashlab::test::ModelledTable;
 using flashlab::test::shape_for;
 using flashlab::test::tiny_config;
 
 namespace {
-
-using ModelledTable = DemandTable<NodeEntries, PageModels>;
-
-const ModelledTable& learnedftl_of(CutRig& rig) { return demand_table_of<NodeEntries, PageModels>(rig.ftl()); }
 
 struct Modelled {
     std::uint32_t channels = 1, planes = 1, train_pages = 8, intervals = 64;
@@ -41,7 +38,7 @@ SsdConfig modelled_drive(const Modelled& of) {
 
 std::uint32_t known_pages(CutRig& rig) {
     std::uint32_t known = 0;
-    for (std::uint32_t l = 0; l < rig.ftl().logical_pages(); ++l) known += learnedftl_of(rig).models().knows(Lpn{l}) ? 1 : 0;
+    for (std::uint32_t l = 0; l < rig.ftl().logical_pages(); ++l) known += modelled_table_of(rig).models().knows(Lpn{l}) ? 1 : 0;
     return known;
 }
 
@@ -88,7 +85,7 @@ TEST_CASE("learnedftl knows what a model says that remembers runs, and counts it
     SsdConfig config = modelled_drive({.train_pages = 8, .bytes = 3500, .blocks = 240});
     config.ftl.options.set(learnedftl_option::model_permille, 900);
     CutRig rig{config};
-    const ModelledTable& table = learnedftl_of(rig);
+    const ModelledTable& table = modelled_table_of(rig);
     KnownPages model{.train_pages = 8, .per_page = TranslationPages::entries_in(UnitGeometry{rig.geometry(), 1})};
     std::uint64_t predicted = 0, doubled = 0;
     const std::uint32_t units = 1200; // of 7,000: no collection moves anything
@@ -132,7 +129,7 @@ TEST_CASE("pages striped over planes and dies are one interval of learnedftl, wh
         // All entries fit: no translation page is written meanwhile, for which a die would be passed over.
         CutRig rig{modelled_drive({.channels = 4, .planes = 2, .train_pages = 32, .bytes = 1 << 18})};
         for (std::uint32_t u = 0; u + pages <= rig.units(); u += pages) rig.now = rig.write(u, pages);
-        const PageModels& models = learnedftl_of(rig).models();
+        const PageModels& models = modelled_table_of(rig).models();
         CHECK(known_pages(rig) >= rig.units() / 32 * 31); // but for the last ones
         const std::uint32_t per_page = TranslationPages::entries_in(UnitGeometry{rig.geometry(), 1});
         for (std::uint32_t page = 0; page < rig.units() / per_page; ++page) CHECK(models.intervals_of(page) <= 2);
@@ -144,7 +141,7 @@ TEST_CASE("the models of learnedftl take no more than their share, and models an
           "[ftl][learnedftl]") {
     const std::uint64_t bytes = 600;
     CutRig rig{modelled_drive({.train_pages = 4, .intervals = 4, .bytes = bytes, .blocks = 120})};
-    const ModelledTable& table = learnedftl_of(rig);
+    const ModelledTable& table = modelled_table_of(rig);
     Random random{5};
     for (int i = 0; i < 600; ++i) {
         const auto unit = static_cast<std::uint32_t>(random.below(rig.units() - 16));
@@ -188,9 +185,9 @@ TEST_CASE("learnedftl answers right across shutdowns and power cuts, and predict
             for (std::uint32_t u = first; u < first + rig.units() / 3; ++u) rig.now = rig.write(u, 1);
             rig.require_sound();
             for (std::uint32_t u = 0; u < rig.units(); ++u) rig.check_unit(u);
-            predicted += learnedftl_of(rig).models().counted().predicted_reads;
+            predicted += modelled_table_of(rig).models().counted().predicted_reads;
             rig.leave(from, random);
-            REQUIRE(learnedftl_of(rig).models().counted().trainings == 0);
+            REQUIRE(modelled_table_of(rig).models().counted().trainings == 0);
         }
         CHECK(predicted > 1000);
     }

@@ -4,20 +4,16 @@
 #include <vector>
 
 #include "base/random.h"
-#include "ftl/maps/node_entries.h"
-#include "ftl/schemes/demand_scheme.h"
 #include "tests/support/every_scheme.h"
+#include "tests/support/modelled_table.h"
 
 using namespace flashlab;
 using flashlab::test::CutRig;
+using flashlab::test::modelled_table_of;
 using flashlab::test::shape_for;
 using flashlab::test::tiny_config;
 
 namespace {
-
-using ModelledTable = DemandTable<NodeEntries, PageModels>;
-
-const ModelledTable& table_of(CutRig& rig) { return demand_table_of<NodeEntries, PageModels>(rig.ftl()); }
 
 SsdConfig grouped_drive(std::uint32_t groups, std::uint32_t blocks = 60) {
     SsdConfig c = tiny_config();
@@ -35,12 +31,12 @@ SsdConfig grouped_drive(std::uint32_t groups, std::uint32_t blocks = 60) {
 
 double known_share(CutRig& rig) {
     std::uint32_t known = 0;
-    for (std::uint32_t l = 0; l < rig.units(); ++l) known += table_of(rig).models().knows(Lpn{l}) ? 1 : 0;
+    for (std::uint32_t l = 0; l < rig.units(); ++l) known += modelled_table_of(rig).models().knows(Lpn{l}) ? 1 : 0;
     return static_cast<double>(known) / rig.units();
 }
 
 std::uint32_t die_of(CutRig& rig, BlockId block) { return rig.geometry().die_of(rig.geometry().plane_of(block)).value(); }
-BlockId block_of(CutRig& rig, std::uint32_t page) { return UnitGeometry{rig.geometry(), 1}.block_of(*table_of(rig).current(Lpn{page})); }
+BlockId block_of(CutRig& rig, std::uint32_t page) { return UnitGeometry{rig.geometry(), 1}.block_of(*modelled_table_of(rig).current(Lpn{page})); }
 
 /// In order, then so many times at random.
 void age(CutRig& rig, double fills, std::uint64_t seed) {
@@ -59,14 +55,14 @@ struct Aged {
 Aged aged(std::uint32_t groups) {
     CutRig rig{grouped_drive(groups)};
     age(rig, 1, 3);
-    const auto made = [&] { return rig.ftl().counters().gc_page_copies + table_of(rig).models().counted().pages_sorted; };
+    const auto made = [&] { return rig.ftl().counters().gc_page_copies + modelled_table_of(rig).models().counted().pages_sorted; };
     const std::uint64_t before = made(), host = rig.ftl().counters().host_pages_written;
     Random random{4};
     for (std::uint32_t left = 2 * rig.units(); left > 0; --left) rig.now = rig.write(static_cast<std::uint32_t>(random.below(rig.units())), 1);
     rig.check_all();
     rig.require_sound();
     return {known_share(rig), static_cast<double>(made() - before) / static_cast<double>(rig.ftl().counters().host_pages_written - host),
-            table_of(rig).models().counted().pages_sorted};
+            modelled_table_of(rig).models().counted().pages_sorted};
 }
 
 } // namespace
@@ -146,7 +142,7 @@ TEST_CASE("a page that cannot be read stays where it is, and its neighbours keep
         bool read_fails(Ppn page) override { return pages.contains(page); }
     } faults;
     const std::uint32_t lost = rig.units() / 2 + 5;
-    const UnitId unit = *table_of(rig).current(Lpn{lost});
+    const UnitId unit = *modelled_table_of(rig).current(Lpn{lost});
     faults.pages.insert(UnitGeometry{rig.geometry(), 1}.page_of(unit, 0));
     rig.set_faults(&faults);
     Random random{6};
@@ -154,8 +150,8 @@ TEST_CASE("a page that cannot be read stays where it is, and its neighbours keep
         const auto page = static_cast<std::uint32_t>(random.below(rig.units()));
         if (page != lost) rig.now = rig.write(page, 1);
     }
-    CHECK(table_of(rig).models().counted().pages_sorted > rig.units());
-    CHECK(table_of(rig).current(Lpn{lost}) == unit);
+    CHECK(modelled_table_of(rig).models().counted().pages_sorted > rig.units());
+    CHECK(modelled_table_of(rig).current(Lpn{lost}) == unit);
     for (std::uint32_t u = 0; u < rig.units(); ++u)
         if (u != lost) rig.check_unit(u);
     rig.set_faults(nullptr);
@@ -186,7 +182,7 @@ TEST_CASE("groups keep the contract across shutdowns, power cuts and failing pro
         const SimTime from = rig.steps_and_pauses(random);
         for (std::uint32_t i = 0; i < rig.units() / 2; ++i) rig.now = rig.write(static_cast<std::uint32_t>(random.below(rig.units())), 1);
         rig.require_sound();
-        sorted += table_of(rig).models().counted().pages_sorted;
+        sorted += modelled_table_of(rig).models().counted().pages_sorted;
         rig.leave(from, random);
         for (std::uint32_t u = 0; u < rig.units(); ++u) rig.check_unit(u);
     }
