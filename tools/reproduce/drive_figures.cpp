@@ -145,12 +145,17 @@ struct Job {
     enum class Kind : std::uint8_t { in_order, random, zipf, hot, zones, latencies } kind;
     double x;
 };
-constexpr std::array<std::pair<std::string_view, Job::Kind>, 6> jobs_of_series{{{"writes in order", Job::Kind::in_order},
-                                                                                {"random writes", Job::Kind::random},
-                                                                                {"zipf", Job::Kind::zipf},
-                                                                                {"hot", Job::Kind::hot},
-                                                                                {"zones", Job::Kind::zones},
-                                                                                {"read,", Job::Kind::latencies}}};
+struct JobSeries {
+    std::string_view begins; ///< its series in the data file do so
+    Job::Kind kind;
+    const char* x; ///< what x is
+};
+constexpr std::array jobs_of_series{JobSeries{"writes in order", Job::Kind::in_order, "percent_used"},
+                                    JobSeries{"random writes", Job::Kind::random, "percent_used"},
+                                    JobSeries{"zipf", Job::Kind::zipf, "theta"},
+                                    JobSeries{"hot", Job::Kind::hot, "percent_of_writes_to_the_hot"},
+                                    JobSeries{"zones", Job::Kind::zones, "open_zones"},
+                                    JobSeries{"read,", Job::Kind::latencies, "thousand_a_second"}};
 constexpr std::string_view rate_series = "random writes, thousand a second", zipf_series = "zipf, times uniform's writes a second",
                            hot_series = "hot, times uniform's writes a second";
 
@@ -158,7 +163,8 @@ std::expected<std::vector<ReproducedPoint>, std::string> measure_job(std::string
     auto drive = DriveOfToday::make(preset, scale);
     if (!drive) return std::unexpected(drive.error());
     std::vector<ReproducedPoint> points;
-    const auto add = [&](std::string series, double ours) { points.push_back({std::move(series), job.x, {}, ours}); };
+    const char* x = std::ranges::find(jobs_of_series, job.kind, &JobSeries::kind)->x;
+    const auto add = [&](std::string series, double ours) { points.push_back({std::move(series), job.x, {{"preset", preset}, {x, job.x}}, ours}); };
     const auto percent_of = [&](double percent) { return static_cast<std::uint64_t>(static_cast<double>(drive->pages()) * percent / 100); };
     const auto filled = write_in_order(*drive, job.kind == Job::Kind::random ? percent_of(job.x) : drive->pages());
     if (!filled) return std::unexpected(filled.error());
@@ -205,8 +211,8 @@ std::expected<std::vector<ReproducedPoint>, std::string> measure_job(std::string
 
 ExperimentRun::Result run_drive(std::string_view id, std::string_view preset, const RunContext& context) {
     std::vector<Job> jobs;
-    for (const auto& [series, kind] : jobs_of_series)
-        for (const double x : asked_of(id, series)) jobs.push_back({kind, x});
+    for (const JobSeries& of : jobs_of_series)
+        for (const double x : asked_of(id, of.begins)) jobs.push_back({of.kind, x});
     const std::uint32_t scale = context.is_quick() ? 2 : 1;
     const auto measured = measure_points<std::vector<ReproducedPoint>>(
         context.workers, jobs.size(), [&](std::size_t i) { return measure_job(preset, scale, jobs[i], context.is_quick()); });

@@ -61,13 +61,17 @@ std::expected<Fill, std::string> fill_in_order(const FillDrive& of, std::uint32_
     return fill;
 }
 
+ReproducedPoint point_of(const FillDrive& of, std::string series, double gb, double y) {
+    return {std::move(series), gb, {{"preset", of.preset}, {"gb_written", gb}}, y};
+}
+
 /// The results that the data file asks for: sizes, then speeds.
 std::vector<ReproducedPoint> results_of(const FillDrive& of, const Fill& fill) {
     const auto phases = asked_of(of.id, "speed"); // a speed in each
-    std::vector<ReproducedPoint> points{{"SLC cache, GB", of.gb, {}, fill.falls_between(phases[0], phases[1], phases[0] / 16)}};
-    if (phases.size() > 2) points.push_back({"before it folds, GB", of.gb, {}, fill.falls_between(phases[1], phases[2], phases[0] / 16)});
-    for (const double x : phases) points.push_back({"speed, GB/s", x, {}, fill.speed_at(x)});
-    points.push_back({"mean speed, GB/s", of.gb, {}, fill.speed(0, steps_of_fill)});
+    std::vector<ReproducedPoint> points{point_of(of, "SLC cache, GB", of.gb, fill.falls_between(phases[0], phases[1], phases[0] / 16))};
+    if (phases.size() > 2) points.push_back(point_of(of, "before it folds, GB", of.gb, fill.falls_between(phases[1], phases[2], phases[0] / 16)));
+    for (const double x : phases) points.push_back(point_of(of, "speed, GB/s", x, fill.speed_at(x)));
+    points.push_back(point_of(of, "mean speed, GB/s", of.gb, fill.speed(0, steps_of_fill)));
     return points;
 }
 
@@ -86,8 +90,8 @@ ExperimentRun::Result run_fill(const FillDrive& of, const RunContext& context) {
     out.claim(of.id, "half the space gives the same sizes and speeds", fmt::format("{:.3f} to {:.3f} of them", least, most), {both});
     constexpr std::size_t width = steps_of_fill / 40;
     for (std::size_t step = 0; step < steps_of_fill; step += width)
-        out.points.push_back(
-            {"over what is written, GB/s", of.gb * (static_cast<double>(step) + width / 2.0) / steps_of_fill, {}, fill.speed(step, step + width)});
+        out.points.push_back(point_of(of, "over what is written, GB/s", of.gb * (static_cast<double>(step) + width / 2.0) / steps_of_fill,
+                                      fill.speed(step, step + width)));
     out.free_parameters = {{"preset of a fill", "flashlab presets NAME", "docs/fidelity.md", "the values marked as fitted"},
                            {"scale of a fill", fmt::format("blocks of 1 / {} of the preset's pages, and half of that", scale),
                             "GB are those of the drive: what the model wrote times how much smaller it is"},

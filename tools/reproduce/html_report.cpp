@@ -56,6 +56,10 @@ std::string axis_of(std::string_view label) {
                                Name{"flush_each", "requests between two flushes"},
                                Name{"look_up_ns", "CPU time of a look-up, ns"},
                                Name{"words", "words of a sector, of 256"},
+                               Name{"gb_written", "written so far, GB"},
+                               Name{"percent_used", "share of the drive that is used, %"},
+                               Name{"thousand_a_second", "requests a second, thousand"},
+                               Name{"open_zones", "zones written beside each other"},
                                Name{"period", "time: equal numbers of requests"},
                                Name{"x", ""}};
     const auto at = std::ranges::find(names, label, &Name::first);

@@ -42,7 +42,7 @@ std::vector<Evidence> broken(const Bound& bound, const Evidence& e) {
     if (bound.rule == Rule::rises) {
         if (holds(bound, e)) {
             all.push_back(e);
-            std::ranges::reverse(all.back().over);
+            for (std::size_t i = 0; i < y.size(); ++i) all.back() = with(all.back(), i, y[y.size() - 1 - i]);
         }
         if (bound.low > 1) all.push_back(with(e, y.size() - 1, y.front() * bound.low * 0.99));
     }

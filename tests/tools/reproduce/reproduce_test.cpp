@@ -114,6 +114,11 @@ const std::set<std::string, std::less<>> parameter_names{"op",
                                                          "groups",
                                                          "segment_pages",
                                                          "levels",
+                                                         "gb_written",
+                                                         "percent_used",
+                                                         "theta",
+                                                         "percent_of_writes_to_the_hot",
+                                                         "open_zones",
                                                          "thousand_a_second"};
 
 void check_parameters(const Json& params) {
