@@ -35,7 +35,7 @@ std::expected<FtlPlan, std::string> plan_learnedftl(const SsdConfig& config, con
     auto plan = plan_demand(learnedftl_kind, config, g);
     const std::uint32_t groups = page_groups_of(config);
     if (!plan || groups == 0) return plan;
-    const std::uint32_t row = plan->groups * g.planes_per_die(), open = (groups + plan->groups - 1) / plan->groups * row;
+    const std::uint32_t row = plan->groups * g.planes_per_die(), open = open_logs_of(config, plan->groups) * row;
     const std::uint32_t needed = 2 * (open + row);
     if (plan->effective_spare_blocks >= needed) return plan;
     return std::unexpected(

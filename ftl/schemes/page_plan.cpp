@@ -74,10 +74,7 @@ std::uint32_t own_streams_of(const SsdConfig& config) {
     return groups == 0 ? 0 : groups + 1;
 }
 /// A group of pages has a superblock open on one die.
-std::uint32_t seldom_open_of(const SsdConfig& config, std::uint32_t dies) {
-    const std::uint32_t groups = page_groups_of(config);
-    return groups - (groups + dies - 1) / dies;
-}
+std::uint32_t seldom_open_of(const SsdConfig& config, std::uint32_t dies) { return page_groups_of(config) - open_logs_of(config, dies); }
 
 } // namespace
 
@@ -174,6 +171,8 @@ PageBlocksConfig page_blocks_config(const SsdConfig& config, const FtlPlan& plan
 std::uint32_t page_groups_of(const SsdConfig& config) {
     return config.ftl.scheme == "learnedftl" ? config.ftl.options[learnedftl_option::groups] : 0;
 }
+
+std::uint32_t open_logs_of(const SsdConfig& config, std::uint32_t dies) { return (page_groups_of(config) + dies - 1) / dies; }
 
 std::uint32_t streams_of(const SsdConfig& config) {
     const SeparationPolicyEntry* found = find_named(separation_policies(), config.ftl.separation);

@@ -88,6 +88,8 @@ struct PagePlanRequest {
 [[nodiscard]] CacheRegion cache_region_of(const SsdConfig& config, const Geometry& geometry, std::uint32_t groups);
 /// learnedftl.groups, of the scheme that has them.
 [[nodiscard]] std::uint32_t page_groups_of(const SsdConfig& config);
+/// Logs of these groups that are open on one of `dies` at once, at most.
+[[nodiscard]] std::uint32_t open_logs_of(const SsdConfig& config, std::uint32_t dies);
 /// Streams of data: those that ftl.separation asks for, and the scheme's own.
 [[nodiscard]] std::uint32_t streams_of(const SsdConfig& config);
 [[nodiscard]] std::expected<BlockPolicies, std::string> block_policies_of(const SsdConfig& config, std::uint32_t logical_pages);

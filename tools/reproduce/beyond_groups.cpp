@@ -3,13 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "base/contract.h"
-#include "base/random.h"
 #include "ftl/schemes/demand_options.h"
-#include "tools/drive/device_presets.h"
 #include "tools/reproduce/experiments.h"
 #include "tools/reproduce/map_point.h"
-#include "tools/workloads/random_distribution.h"
 
 namespace flashlab {
 namespace {
@@ -21,37 +17,13 @@ constexpr std::array<std::uint32_t, 3> groups{2, 4, 8};
 constexpr std::uint32_t full_blocks = 320, quick_blocks = 80, spare_permille = 250, dram_permille = 100;
 constexpr std::string_view reads = "random reads", writes = "random writes", hot_writes = "zipf writes";
 
-MakeRequests requests_for(std::string_view load) {
-    return [load](std::uint64_t bytes) -> std::expected<NextRequest, std::string> {
-        const auto spec = parse_distribution(load == hot_writes ? "zipf:0.9" : "uniform");
-        if (!spec) return std::unexpected(spec.error());
-        const std::uint64_t pages = bytes / map_page_bytes;
-        return [load, pages, random = Random{7},
-                ranks = RandomDistribution{*spec, pages}](TraceRequest& request) mutable -> std::expected<bool, std::string> {
-            const std::uint64_t page = ranks.rank(random) * 2'654'435'761 % pages;
-            request = {.offset = page * map_page_bytes, .bytes = map_page_bytes, .op = load == reads ? TraceOp::read : TraceOp::write};
-            return true;
-        };
-    };
-}
-
 std::expected<MapMeasured, std::string> measure(const MapSetting& s, bool is_quick) {
-    const auto preset = find_device_preset("modern-tlc");
-    ensure(preset.has_value(), "the preset of today exists");
-    DeviceConfig config;
-    config.ssd = preset->config;
-    config.ssd.nand.geometry.channels = 2;
-    config.ssd.nand.geometry.blocks_per_plane = is_quick ? quick_blocks : full_blocks;
-    config.ssd.ftl.scheme = s.map;
-    config.ssd.ftl.reserved_permille = spare_permille;
+    DeviceConfig config = config_of(MapDrive{s.map, is_quick ? quick_blocks : full_blocks, spare_permille, dram_permille});
     if (s.x != 0) config.ssd.ftl.options.set(learnedftl_option::groups, static_cast<std::uint32_t>(s.x));
-    const auto geometry = Geometry::make(config.ssd.nand.geometry);
-    ensure(geometry.has_value(), "the geometry is valid");
-    const std::uint64_t table = std::uint64_t{4} * geometry->pages() / 1000 * (1000 - spare_permille);
-    config.ssd.ftl.options.set(demand_option::mapping_cache_bytes, table * dram_permille / 1000);
+    const TraceOp op = s.load == reads ? TraceOp::read : TraceOp::write;
     const auto outcome = run_requests_on(
         {.config = config, .requests = is_quick ? 20'000u : 200'000u, .speed = {.depth = 8}, .before = {.fill_percent = 100, .random_fills = 2}}, {},
-        requests_for(s.load));
+        single_pages(s.load == hot_writes ? "zipf:0.9" : "uniform", [op](Random&) { return op; }));
     if (!outcome) return std::unexpected(fmt::format("{} with {} groups, {}: {}", s.map, s.x, s.load, outcome.error()));
     return map_measured(*outcome, s.map, s.load == reads ? LatencyOf::reads : LatencyOf::all_requests);
 }

@@ -6,13 +6,9 @@
 #include <fmt/format.h>
 
 #include "base/contract.h"
-#include "base/random.h"
-#include "ftl/schemes/demand_options.h"
-#include "tools/drive/device_presets.h"
 #include "tools/reproduce/experiments.h"
 #include "tools/reproduce/map_point.h"
 #include "tools/reproduce/restart.h"
-#include "tools/workloads/random_distribution.h"
 
 namespace flashlab {
 namespace {
@@ -43,20 +39,10 @@ constexpr std::array generated{
     MapLoad{"random writes", "uniform", 0, Past::at_random},
 };
 
-/// Requests of one page, popular ones anywhere; or the trace's.
+/// Requests of one page; or the trace's.
 MakeRequests pages_of(const MapLoad& load) {
     if (load.trace != nullptr) return requests_of(*load.trace);
-    return [&load](std::uint64_t bytes) -> std::expected<NextRequest, std::string> {
-        const auto spec = parse_distribution(load.pages);
-        if (!spec) return std::unexpected(spec.error());
-        const std::uint64_t pages = bytes / page_bytes;
-        return [&load, pages, random = Random{7},
-                ranks = RandomDistribution{*spec, pages}](TraceRequest& request) mutable -> std::expected<bool, std::string> {
-            const std::uint64_t page = ranks.rank(random) * 2'654'435'761 % pages;
-            request = {.offset = page * page_bytes, .bytes = page_bytes, .op = random.below(100) < load.reads ? TraceOp::read : TraceOp::write};
-            return true;
-        };
-    };
+    return single_pages(load.pages, [reads = load.reads](Random& random) { return random.below(100) < reads ? TraceOp::read : TraceOp::write; });
 }
 
 /// The whole drive, by long requests.
@@ -71,19 +57,8 @@ std::expected<NextRequest, std::string> all_in_order(std::uint64_t bytes) {
 }
 
 DeviceConfig drive_of(std::string_view map, std::uint32_t blocks, std::uint32_t permille) {
-    const auto preset = find_device_preset("modern-tlc");
-    ensure(preset.has_value(), "the preset of today exists");
-    DeviceConfig config;
-    config.ssd = preset->config;
-    config.ssd.nand.geometry.channels = 2;
-    config.ssd.nand.geometry.blocks_per_plane = blocks;
-    config.ssd.ftl.scheme = map == apart ? "learnedftl" : map;
+    DeviceConfig config = config_of(MapDrive{map == apart ? "learnedftl" : map, blocks, 120, permille});
     if (map == apart) config.ssd.ftl.separation = "cause";
-    config.ssd.ftl.reserved_permille = 120;
-    const auto geometry = Geometry::make(config.ssd.nand.geometry);
-    ensure(geometry.has_value(), "the geometry is valid");
-    const std::uint64_t table = std::uint64_t{4} * geometry->pages() / 1000 * 880; // about: the spare has no entries
-    config.ssd.ftl.options.set(demand_option::mapping_cache_bytes, table * permille / 1000);
     return config;
 }
 

@@ -6,6 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "base/contract.h"
+#include "ftl/schemes/demand_options.h"
+#include "tools/drive/device_presets.h"
+#include "tools/workloads/random_distribution.h"
+
 namespace flashlab {
 
 MapMeasured map_measured(const TraceOutcome& outcome, std::string_view map, LatencyOf of) {
@@ -33,6 +38,36 @@ MapMeasured map_measured(const TraceOutcome& outcome, std::string_view map, Late
     m.dram_kib = static_cast<double>(outcome.map_bytes) / 1024;
     m.table_kib = static_cast<double>(outcome.table_bytes) / 1024;
     return m;
+}
+
+DeviceConfig config_of(const MapDrive& drive) {
+    const auto preset = find_device_preset("modern-tlc");
+    ensure(preset.has_value(), "the preset of today exists");
+    DeviceConfig config;
+    config.ssd = preset->config;
+    config.ssd.nand.geometry.channels = 2;
+    config.ssd.nand.geometry.blocks_per_plane = drive.blocks;
+    config.ssd.ftl.scheme = drive.scheme;
+    config.ssd.ftl.reserved_permille = drive.spare_permille;
+    const auto geometry = Geometry::make(config.ssd.nand.geometry);
+    ensure(geometry.has_value(), "the geometry is valid");
+    const std::uint64_t table = std::uint64_t{4} * geometry->pages() / 1000 * (1000 - drive.spare_permille);
+    config.ssd.ftl.options.set(demand_option::mapping_cache_bytes, table * drive.dram_permille / 1000);
+    return config;
+}
+
+MakeRequests single_pages(std::string_view pages, std::function<TraceOp(Random&)> op) {
+    return [pages, op = std::move(op)](std::uint64_t bytes) -> std::expected<NextRequest, std::string> {
+        const auto spec = parse_distribution(pages);
+        if (!spec) return std::unexpected(spec.error());
+        const std::uint64_t all = bytes / map_page_bytes;
+        return
+            [op, all, random = Random{7}, ranks = RandomDistribution{*spec, all}](TraceRequest& request) mutable -> std::expected<bool, std::string> {
+                const std::uint64_t page = ranks.rank(random) * 2'654'435'761 % all;
+                request = {.offset = page * map_page_bytes, .bytes = map_page_bytes, .op = op(random)};
+                return true;
+            };
+    };
 }
 
 double mean_of(const std::vector<double>& values) {

@@ -4,12 +4,14 @@
 /// Cost       A few look-ups in a report.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/random.h"
 #include "tools/reproduce/trace_run.h"
 
 namespace flashlab {
@@ -33,6 +35,17 @@ struct MapMeasured {
 
 enum class LatencyOf : std::uint8_t { reads, all_requests };
 [[nodiscard]] MapMeasured map_measured(const TraceOutcome& outcome, std::string_view map, LatencyOf latency);
+
+/// TLC of today, 2 channels. The map's DRAM is a part of its table, about: the spare has no entries.
+struct MapDrive {
+    std::string_view scheme;
+    std::uint32_t blocks; ///< a plane
+    std::uint32_t spare_permille;
+    std::uint32_t dram_permille;
+};
+[[nodiscard]] DeviceConfig config_of(const MapDrive& drive);
+/// Requests of one page each, without end, popular ones anywhere. `pages` is a distribution as bench takes it.
+[[nodiscard]] MakeRequests single_pages(std::string_view pages, std::function<TraceOp(Random&)> op);
 
 /// `part` of nothing is nothing.
 [[nodiscard]] inline double part_of(double part, double of) { return of > 0 ? part / of : 0; }
