@@ -38,7 +38,9 @@ std::optional<BlockId> Collector::choose_victim(GroupId group, std::uint32_t fir
     // A plane that falls behind narrows every superblock: its own best victim goes first. With word lines, which lose a plane's share of their time,
     // where it is one behind, too, unless its victim is dearer: on a drive of few blocks that costs more than it gains.
     const ValidMap& valid = ledger_.valid();
-    const auto is_as_cheap = [&] { return valid.count(*on_shortest) <= valid.count(best->block) + ledger_.units().units_per_block() / 64; };
+    const auto is_as_cheap = [&] {
+        return !policy_->minds_copies() || valid.count(*on_shortest) <= valid.count(best->block) + ledger_.units().units_per_block() / 64;
+    };
     if (on_shortest && (most >= fewest + 2 || (rows_.takes_lines() && most > fewest && is_as_cheap()))) return on_shortest;
     return best ? std::optional{best->block} : std::nullopt;
 }

@@ -25,7 +25,8 @@ void Collector::start_beside(GroupId group, SimTime now) {
         if (left >= line / planes) continue;
         if (ledger_.free_in(group) + 1 + jobs.beside.size() >= enough + 2 * planes) break;
         const auto victim = policy_->choose(ledger_.full(0), plane);
-        if (!victim || valid.count(victim->block) > dearest || host_empties(victim->block) || ledger_.is_lent(victim->block)) continue;
+        const bool is_dear = victim && policy_->minds_copies() && valid.count(victim->block) > dearest;
+        if (!victim || is_dear || host_empties(victim->block) || ledger_.is_lent(victim->block)) continue;
         copies += valid.count(victim->block);
         if (copies + line > room_for_copies(group)) break;
         start(jobs.beside.emplace_back(), victim->block, false, now);

@@ -14,6 +14,7 @@ namespace flashlab {
 class FifoVictim final : public VictimPolicy {
 public:
     [[nodiscard]] std::optional<Victim> choose(const FullBlocks& full, PlaneId plane) override;
+    [[nodiscard]] bool minds_copies() const override { return false; }
 };
 
 } // namespace flashlab

@@ -21,6 +21,8 @@ class VictimPolicy {
 public:
     virtual ~VictimPolicy() = default;
     [[nodiscard]] virtual std::optional<Victim> choose(const FullBlocks& full, PlaneId plane) = 0;
+    /// Of two victims the one with fewer copies is rather taken. False: by age alone, so that a plane that is short of blocks loses nothing.
+    [[nodiscard]] virtual bool minds_copies() const { return true; }
 };
 
 } // namespace flashlab

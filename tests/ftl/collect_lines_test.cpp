@@ -151,11 +151,14 @@ TEST_CASE("the last copies of a collection share their word line with the host's
 }
 
 TEST_CASE("planes of a die keep as many free blocks as each other, so that superblocks are as wide as the die", "[ftl][one-shot][collect]") {
-    LineDrive drive{subpage_config("page_map")};
+    const std::string victim = GENERATE("greedy", "fifo");
+    SsdConfig config = subpage_config("page_map");
+    config.ftl.victim = victim;
+    LineDrive drive{config};
     drive.overwrite(4, 13);
     const double narrow = share_of(drive.log.planes_of_host, [](const auto& line) { return line.second.size() < planes_a_line; });
-    CAPTURE(narrow);
-    CHECK(narrow < 0.35); // 0.46 where victims are taken plane by plane
+    CAPTURE(victim, narrow);
+    CHECK(narrow < 0.35); // greedy: 0.46 where victims are taken plane by plane; fifo: 0.43 where it minds copies
 }
 
 TEST_CASE("what cannot be read is copied with no line of the host, and what lies beside it is kept", "[ftl][one-shot][collect][faults]") {
