@@ -23,6 +23,7 @@
 #include "ftl/blocks/page_blocks_config.h"
 #include "ftl/blocks/valid_map.h"
 #include "ftl/ftl.h"
+#include "ftl/placement_handles.h"
 #include "nand/nand_array.h"
 
 namespace flashlab {
@@ -65,6 +66,10 @@ public:
         if (is_cache(block)) return; // wears at a rate of its own
         if (erased || erased.error().kind != NandErrorKind::host_io) ++groups_[group_of(block).value()].erases;
     }
+
+    // For a host that places its data
+    void note_placement(const PlacementEvent& event) { placement_.add(event); }
+    [[nodiscard]] std::vector<PlacementEvent> placement_events() const { return placement_.all(); }
 
     // For a ring that moves
     [[nodiscard]] std::optional<Lent> offer(PlaneId plane) override;
@@ -181,6 +186,7 @@ private:
     std::vector<SimTime> forgotten_at_;
     std::vector<std::uint32_t> rest_; ///< B6: units added
     std::vector<std::uint8_t> pinned_;
+    PlacementEvents placement_;
     std::uint32_t lent_ = 0; ///< of all groups
     std::uint32_t bad_blocks_ = 0;
     std::uint64_t retired_blocks_ = 0;

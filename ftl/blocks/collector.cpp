@@ -224,6 +224,8 @@ FtlResult<SimTime> Collector::finish(Job& job, SimTime now) {
 void Collector::tell(const Job& job, SimTime end) {
     ++jobs_made_;
     if (job.cause == Cause::fold) folded_pages_ += std::uint64_t{job.copied} * ledger_.units().pages_per_unit();
+    if (job.copied != 0 && ledger_.kind_of(*job.victim) == 0)
+        ledger_.note_placement({PlacementEvent::Kind::media_moved, end, config_.stream_of(ledger_.frontier_of(*job.victim)), job.copied});
     if (!events_.wants(EventLevel::all)) return;
     events_.on(GcJobEvent{job.id, job.start, end, ledger_.group_of(*job.victim), *job.victim, job.copied, job.cause});
 }

@@ -116,6 +116,8 @@ std::optional<SimTime> Frontiers::take_erased(const FreeBlock& taken, CellType m
 void Frontiers::retire_open(GroupId group, FrontierId frontier) {
     Frontier& f = at(group, frontier);
     if (!f.open.is_active()) return;
+    if (f.open.has_room() && config_.kind_of(frontier) == 0)
+        ledger_.note_placement({PlacementEvent::Kind::unit_not_full, f.open.last_end, config_.stream_of(frontier)});
     if (f.closing.is_active()) close(f.closing, sim_start);
     std::swap(f.open, f.closing);
     f.open.reset();

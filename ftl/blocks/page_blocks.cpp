@@ -71,8 +71,10 @@ std::uint32_t PageBlocks::row_width(const RowWrite& write, bool is_idle) const {
     return std::min(write.pages, std::clamp(width, 1u, planes));
 }
 
-PageBlocks::StreamRun PageBlocks::stream_run(const PagesToWrite& what, std::uint32_t from, std::uint32_t pages, const Origin& by) const {
+PageBlocks::StreamRun PageBlocks::stream_run(const PagesToWrite& what, std::uint32_t from, std::uint32_t pages, const Io& io) {
+    const Origin& by = io.origin;
     const StreamId stream = separation_->stream_of_write(what.lpn(from), by);
+    if (by.stream != no_stream && by.stream != stream) ledger_.note_placement({PlacementEvent::Kind::unknown_handle, io.when, by.stream});
     std::uint32_t same = 1;
     while (same < pages && separation_->stream_of_write(what.lpn(from + same), by) == stream) ++same;
     return {config_.frontier_of_stream(stream), same};

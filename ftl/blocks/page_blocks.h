@@ -68,8 +68,8 @@ public:
         std::uint32_t pages = 0;
     };
     /// How many of these pages, the ones from `from` on, belong to one stream, and its frontier.
-    [[nodiscard]] StreamRun stream_run_of(const PagesToWrite& what, std::uint32_t from, std::uint32_t pages, const Origin& by) const {
-        return separation_ ? stream_run(what, from, pages, by) : StreamRun{host_frontier, pages};
+    [[nodiscard]] StreamRun stream_run_of(const PagesToWrite& what, std::uint32_t from, std::uint32_t pages, const Io& io) {
+        return separation_ ? stream_run(what, from, pages, io) : StreamRun{host_frontier, pages};
     }
     /// A page that the host wrote has its place.
     void note_written(Lpn lpn) {
@@ -125,6 +125,7 @@ public:
     [[nodiscard]] std::uint32_t host_streams() const { return config_.streams - config_.own_streams; }
     /// Units that the stream's superblocks still take; of a group where none is open, those of a new one.
     [[nodiscard]] std::uint64_t room_of(StreamId stream) const;
+    [[nodiscard]] std::vector<PlacementEvent> placement_events() const { return ledger_.placement_events(); }
     [[nodiscard]] std::uint32_t kind_of_frontier(FrontierId frontier) const { return config_.kind_of(frontier); }
     [[nodiscard]] const OpenSuperblock& open(GroupId group, FrontierId frontier = host_frontier) const { return frontiers_.open(group, frontier); }
     [[nodiscard]] const OpenSuperblock& closing(GroupId group, FrontierId frontier = host_frontier) const {
@@ -171,7 +172,7 @@ private:
         FrontierId frontier{0}; ///< the wished one, or another stream's
         SimTime ready;
     };
-    [[nodiscard]] StreamRun stream_run(const PagesToWrite& what, std::uint32_t from, std::uint32_t pages, const Origin& by) const;
+    [[nodiscard]] StreamRun stream_run(const PagesToWrite& what, std::uint32_t from, std::uint32_t pages, const Io& io);
     [[nodiscard]] FtlResult<Room> room(GroupId group, FrontierId wished, SimTime now);
     [[nodiscard]] FtlResult<PlacedRow> write_to_cache(const RowWrite& asked, const Io& io);
     [[nodiscard]] FtlResult<PlacedRow> write_to_main(const RowWrite& asked, const Io& io);

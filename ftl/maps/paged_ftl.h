@@ -47,6 +47,7 @@ public:
         for (std::uint16_t stream = 0; stream < blocks_.host_streams(); ++stream) pages.push_back(blocks_.room_of(StreamId{stream}));
         return pages;
     }
+    std::vector<PlacementEvent> placement_events() const override { return blocks_.placement_events(); }
     FtlCounters counters() const override {
         FtlCounters all = counters_;
         blocks_.count_into(all);
@@ -99,7 +100,7 @@ private:
             [&](std::uint32_t first, std::uint32_t pages) {
                 if constexpr (rewrites)
                     if (const auto place = table_.place_to_write(what, first, pages)) return *place;
-                return RowPlace{.run = blocks_.stream_run_of(what, first, pages, io.origin), .of = what.pages};
+                return RowPlace{.run = blocks_.stream_run_of(what, first, pages, io), .of = what.pages};
             },
             [&](std::uint32_t first, std::uint32_t row, SimTime at) { return table_.before_row(what, first, row, io.at(at)); },
             [this](Lpn lpn) { return table_.current(lpn); },

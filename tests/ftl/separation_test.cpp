@@ -1,12 +1,14 @@
 /// ftl.separation: streams of data with frontiers of their own, for page_map, dftl and hftl.
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "ftl/blocks/cause_separation.h"
 #include "ftl/blocks/frequency_separation.h"
 #include "ftl/blocks/separation_policies.h"
+#include "ftl/placement_handles.h"
 #include "tests/support/every_scheme.h"
 #include "tests/support/separation_experiment.h"
 
@@ -46,6 +48,13 @@ StreamsOnFlash streams_on_flash(CutRig& rig) {
     }
     return out;
 }
+
+class OneFailedProgram final : public NandFaults {
+public:
+    bool program_fails(Ppn) override { return !std::exchange(has_struck, true); }
+    bool erase_fails(BlockId) override { return false; }
+    bool has_struck = false;
+};
 
 std::uint32_t open_blocks(CutRig& rig) {
     std::uint32_t open = 0;
@@ -167,6 +176,63 @@ TEST_CASE("a drive has as many streams of the host as it is asked for, and place
     CHECK(open_blocks(rig) == 100 * rig.geometry().dies());
     rig.remount_clean();
     CHECK(open_blocks(rig) == 100 * rig.geometry().dies());
+    rig.check_all();
+}
+
+TEST_CASE("the drive tells what befell its handles: pages that collections moved, units closed with room, handles that it does not have",
+          "[ftl][separation]") {
+    const std::string scheme = GENERATE("page_map", "dftl", "hftl");
+    SsdConfig shape = tiny_config();
+    shape.nand.geometry.blocks_per_plane = 60;
+    shape.ftl.reserved_permille = 300;
+    CutRig rig{separated(scheme, "host", shape)};
+    CAPTURE(scheme);
+    const auto* handles = dynamic_cast<const PlacementHandles*>(&rig.ftl().undecorated());
+    REQUIRE(handles != nullptr);
+    using Kind = PlacementEvent::Kind;
+    const auto write = [&](std::uint32_t unit, std::uint16_t stream) {
+        rig.settle();
+        rig.now = rig.write(unit, 1, WriteDurability::volatile_ok, StreamId{stream});
+    };
+    const auto newest = [&] { return handles->placement_events().back(); };
+    write(0, 3);
+    CHECK(handles->placement_events().empty());
+    write(0, 77);
+    CHECK(newest().kind == Kind::unknown_handle);
+    CHECK(newest().handle == StreamId{77});
+
+    OneFailedProgram fault;
+    rig.set_faults(&fault);
+    write(0, 2);
+    rig.set_faults(nullptr);
+    REQUIRE(fault.has_struck);
+    const auto after_failure = handles->placement_events();
+    const auto closed = std::ranges::find(after_failure, Kind::unit_not_full, &PlacementEvent::kind);
+    REQUIRE(closed != after_failure.end());
+    CHECK(closed->handle == StreamId{2});
+
+    Random random{3};
+    for (std::uint32_t unit = 0; unit < rig.units(); ++unit) write(unit, unit % 4);
+    for (std::uint64_t moved = 0; rig.ftl().counters().gc_page_copies < 200;) {
+        const std::uint64_t copies = rig.ftl().counters().gc_page_copies;
+        const auto unit = static_cast<std::uint32_t>(random.below(rig.units()));
+        write(unit, unit % 4);
+        moved += rig.ftl().counters().gc_page_copies - copies;
+        REQUIRE(moved < 1000);
+    }
+    const auto events = handles->placement_events();
+    CHECK(events.size() <= 63);
+    CHECK(std::ranges::is_sorted(events, {}, &PlacementEvent::at));
+    std::uint64_t moved = 0;
+    for (const PlacementEvent& e : events) {
+        if (e.kind != Kind::media_moved) continue;
+        moved += e.pages;
+        CHECK(e.handle.value() < 4);
+        CHECK((e.pages > 0 && e.pages <= rig.geometry().pages_per_block()));
+    }
+    CHECK((moved > 0 && moved <= rig.ftl().counters().gc_page_copies));
+    rig.remount_clean();
+    CHECK(dynamic_cast<const PlacementHandles&>(rig.ftl().undecorated()).placement_events().empty());
     rig.check_all();
 }
 

@@ -309,8 +309,8 @@ void add_smart(CLI::App& app, Action& action) {
             if (o.names == SmartNames::fdp) o.fdp = as.substr(4);
         },
         "Only the fields of one log page, named as nvme-cli prints them with -o json: nvme (smart-log), ocp (ocp smart-add-log), fdp-configs, "
-        "fdp-usage, fdp-stats, fdp-status (fdp; ftl.separation = host)");
-    names->check(CLI::IsMember({"nvme", "ocp", "fdp-configs", "fdp-usage", "fdp-stats", "fdp-status"}));
+        "fdp-usage, fdp-stats, fdp-status, fdp-events (fdp; ftl.separation = host)");
+    names->check(CLI::IsMember({"nvme", "ocp", "fdp-configs", "fdp-usage", "fdp-stats", "fdp-status", "fdp-events"}));
     c.add_option_function<std::string>(
          "--bytes-per-day",
          [&o](const std::string& text) {
