@@ -81,11 +81,17 @@ class SegmentsDrift final : public ChangedSegments {
 
 /// What a model of learnedftl once said of a page is believed when it is right no more, wherever the entry is not cached.
 class OutlivedPredictions : public Sabotage {
+protected:
+    using Table = DemandTable<NodeEntries, PageModels>;
+
+private:
     struct Scheme : LyingFtl {
         Scheme(std::unique_ptr<Ftl> real, OutlivedPredictions& by) : LyingFtl{std::move(real)}, by_{by} {}
         FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) override {
             for (std::uint32_t l = first.value(); l < first.value() + pages; ++l) by_.writes(Lpn{l}, table().models().predict(Lpn{l}));
+            by_.before_write(table(), logical_pages());
             const auto done = below().write(first, pages, from, io);
+            by_.after_write(table(), {first, pages});
             for (std::uint32_t l = first.value(); l < first.value() + pages; ++l)
                 if (const auto unit = table().models().predict(Lpn{l})) by_.learns(Lpn{l}, *unit);
             return done;
@@ -106,9 +112,7 @@ class OutlivedPredictions : public Sabotage {
                 if (believed[i]) by_.read_unit(*believed[i], to.subspan(i * bytes, bytes));
             return done;
         }
-        [[nodiscard]] const DemandTable<NodeEntries, PageModels>& table() const {
-            return demand_table_of<NodeEntries, PageModels>(below().undecorated());
-        }
+        [[nodiscard]] const Table& table() const { return demand_table_of<NodeEntries, PageModels>(below().undecorated()); }
         OutlivedPredictions& by_;
     };
 
@@ -134,6 +138,8 @@ private:
     virtual void mounted() {}
     virtual void learns(Lpn, UnitId) {}
     virtual void writes(Lpn lpn, std::optional<UnitId> known) = 0;
+    virtual void before_write(const Table&, std::uint32_t /*logical_pages*/) {}
+    virtual void after_write(const Table&, const PageRun& /*written*/) {}
     void read_unit(UnitId unit, std::span<std::byte> to) {
         for (std::uint32_t p = 0; p < pages_a_unit_; ++p)
             (void)store_->read_data(Ppn{unit.value() * pages_a_unit_ + p}, 0, to.subspan(std::size_t{p} * page_bytes_, page_bytes_));
@@ -157,6 +163,28 @@ class ModelOutlivesBlock final : public OutlivedPredictions {
     void writes(Lpn lpn, std::optional<UnitId>) override { said_.erase(lpn.value()); }
 };
 
+/// A page that was put in order is still read where it lay before, until that block is erased.
+class SortedPageKeepsPlace final : public OutlivedPredictions {
+    void mounted() override { said_.clear(); }
+    void writes(Lpn lpn, std::optional<UnitId>) override { said_.erase(lpn.value()); }
+    void before_write(const Table& table, std::uint32_t logical_pages) override {
+        places_.clear();
+        for (std::uint32_t l = 0; l < logical_pages; ++l) places_.push_back(table.current(Lpn{l}));
+        sorted_ = table.models().counted().pages_sorted;
+    }
+    void after_write(const Table& table, const PageRun& written) override {
+        std::vector<std::uint32_t> moved;
+        for (std::uint32_t l = 0; l < places_.size(); ++l) {
+            const bool is_written = l >= written.first.value() && l < written.first.value() + written.pages;
+            if (!is_written && places_[l] && table.current(Lpn{l}) != places_[l]) moved.push_back(l);
+        }
+        if (moved.size() != table.models().counted().pages_sorted - sorted_) return; // a collection moved some, too
+        for (const std::uint32_t l : moved) said_.insert_or_assign(l, *places_[l]);
+    }
+    std::vector<std::optional<UnitId>> places_;
+    std::uint64_t sorted_ = 0;
+};
+
 } // namespace
 
 std::vector<SeededBug> seeded_map_bugs() {
@@ -175,7 +203,10 @@ std::vector<SeededBug> seeded_map_bugs() {
                 [] { return std::make_unique<BitOutlivesWrite>(); }, "trained-slc trained-mlc", Judge::running, "learnedftl"),
             bug(
                 "model_outlives_block", "a page is read where a model knew it, though that block was collected or a cut took it back",
-                [] { return std::make_unique<ModelOutlivesBlock>(); }, "trained-slc trained-mlc", Judge::running, "learnedftl")};
+                [] { return std::make_unique<ModelOutlivesBlock>(); }, "trained-slc trained-mlc", Judge::running, "learnedftl"),
+            bug(
+                "sorted_page_keeps_place", "a page that was put in order is still read where it lay before",
+                [] { return std::make_unique<SortedPageKeepsPlace>(); }, "grouped-slc grouped-mlc", Judge::running, "learnedftl")};
 }
 
 } // namespace flashlab
