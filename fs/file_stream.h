@@ -1,7 +1,8 @@
 /// Which of the drive's streams a file's data go to: an attribute of the file that a directory hands on to what is made in it.
 ///
 /// Idea       `setfattr -n user.flashlab.stream -v 3 DIR`: what the file system writes back of such a file carries stream 3 (HostIo::stream), which
-///            a drive with ftl.separation=host keeps in superblocks of its own (NVMe's placement handles).
+///            a drive with ftl.separation=host keeps in superblocks of its own (NVMe's placement handles). A file without it carries the stream of
+///            who wrote it last (FsCall::stream), in memory alone.
 /// Invariant  The value is a decimal number of 0 to 249, or set_xattr() refuses it with EINVAL. The attribute is a wish: what was written before
 ///            stays where it is, and a stream that the drive does not have is stream 0.
 /// Cost       A look-up of the attribute for each write-back of a file that has attributes; nothing for others.
@@ -30,10 +31,10 @@ inline constexpr std::uint16_t file_streams = 250; ///< as many as ftl.host_stre
     return StreamId{stream};
 }
 
-/// Of a file that has attributes.
-[[nodiscard]] inline StreamId stream_of_file(const XattrStore& xattrs, Ino ino) {
+/// Of a file that has attributes; nothing: none of them is this one.
+[[nodiscard]] inline std::optional<StreamId> stream_of_file(const XattrStore& xattrs, Ino ino) {
     const auto value = xattrs.get(ino, stream_xattr);
-    return value ? parse_file_stream(*value).value_or(no_stream) : no_stream;
+    return value ? parse_file_stream(*value) : std::nullopt;
 }
 
 } // namespace flashlab

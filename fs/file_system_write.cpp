@@ -147,6 +147,7 @@ FsResult<Timed<std::size_t>> FileSystemImpl::write(const FsCall& call, Ino ino, 
     if (offset > largest_file || from.size() > largest_file - offset) return std::unexpected(FsError{EFBIG});
     const auto done = write_pages(inode, offset, from, call.from_page_cache ? Fit::all : Fit::what_fits, call.now);
     if (!done) return done;
+    if (!call.from_page_cache) inode.writer_stream = call.stream; // the kernel's flusher is nobody's writer
     drop_set_ids(call, inode.record);
     inode.record.modified = inode.record.changed = call.wall;
     return done;

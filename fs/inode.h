@@ -72,14 +72,15 @@ struct Inode : InodeListHook {
     std::uint64_t references = 0; ///< lookups not yet forgotten
     std::uint32_t opens = 0;
     std::uint32_t writers = 0;
-    std::uint32_t pins = 0;         ///< slow calls that hold it
-    bool record_dirty = false;      ///< times (or size) ahead of the store
-    bool flush_on_close = false;    ///< truncated to 0: flushed when its last writer closes it
-    bool flush_now = false;         ///< to be written back by the next tick
-    bool may_be_linked = false;     ///< made without a name, and may still get one
-    std::uint64_t write_errors = 0; ///< failed write-backs
-    std::uint64_t errors_told = 0;  ///< of these, told to somebody
-    int last_write_error = EIO;     ///< errno of the newest
+    std::uint32_t pins = 0;             ///< slow calls that hold it
+    StreamId writer_stream = no_stream; ///< of who wrote last
+    bool record_dirty = false;          ///< times (or size) ahead of the store
+    bool flush_on_close = false;        ///< truncated to 0: flushed when its last writer closes it
+    bool flush_now = false;             ///< to be written back by the next tick
+    bool may_be_linked = false;         ///< made without a name, and may still get one
+    std::uint64_t write_errors = 0;     ///< failed write-backs
+    std::uint64_t errors_told = 0;      ///< of these, told to somebody
+    int last_write_error = EIO;         ///< errno of the newest
     SimTime dirty_since = sim_start;
     CommitMark shrunk;                ///< the last commit that removed bytes: their pages are not overwritten before it is durable
     SimTime tail_zeroed = sim_never;  ///< when the bytes behind committed_size are zero on the device; sim_never: not known to be

@@ -94,7 +94,8 @@ FsResult<void> WriteBack::issue(WriteBackJob& job, SimTime now) {
     const int injected = injected_error(inode.ino);
     now = std::max(now, inode.loaded_until);
     job.resume = now;
-    job.stream = inode.record.xattrs == 0 ? no_stream : stream_of_file(xattrs_, inode.ino);
+    const std::optional<StreamId> own = inode.record.xattrs == 0 ? std::nullopt : stream_of_file(xattrs_, inode.ino);
+    job.stream = own.value_or(inode.writer_stream);
     inode.tail_zeroed = sim_never;
     for (std::size_t at = 0; at < batch_.size();) {
         const FilePage page = batch_[at]->page;

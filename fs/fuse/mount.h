@@ -22,6 +22,7 @@
 #include "fs/device_power.h"
 #include "fs/file_system.h"
 #include "fs/fuse/request_faults.h"
+#include "fs/fuse/stream_rules.h"
 
 namespace flashlab {
 
@@ -53,6 +54,7 @@ struct MountConfig {
     IoRingUse io_ring = IoRingUse::chosen; ///< with latency off only
     std::function<int()> host_errno;       ///< in the monitor: errno of the first write to the image that the host refused, 0: none
     RequestFaults* faults = nullptr;       ///< outlives the mount; null: none
+    StreamRules* streams = nullptr;        ///< outlives the mount; null: none
     DiskFile* disk = nullptr;              ///< the file system is a raw drive: it makes a synced write durable by itself; null: it is not
     UseObserver* use = nullptr;            ///< outlives the mount; null: nobody asks who calls
     std::vector<std::string> fuse_options; ///< passed through: allow_other, default_permissions is always on ...

@@ -142,6 +142,7 @@ MountImpl::MountImpl(FileSystem& fs, DevicePower& power, EventSink& events, cons
       device_folder_{open(config.device_directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)} {
     service_.ask_for_host_errno(config_.host_errno);
     service_.set_faults(config_.faults);
+    service_.set_streams(config_.streams);
     service_.set_disk(config_.disk);
     service_.set_access(config_.read_only, config_.access_times);
     if (char* real = realpath(config_.mount_point.c_str(), nullptr)) { // the daemon may change its directory

@@ -8,6 +8,7 @@
 #include <sys/statvfs.h>
 #include <sys/uio.h>
 
+#include "fs/file_stream.h"
 #include "fs/fuse/mount_question.h"
 #include "fs/fuse/operations.h"
 
@@ -149,20 +150,42 @@ IoctlResult set_label(FileSystem& fs, const FsCall& call, const Ioctl& ioctl) {
     return nothing_more(fs.set_label(call, {label->data(), strnlen(label->data(), label->size())}));
 }
 
+/// The file's attribute as a number (fs/file_stream.h), for programs that have a descriptor and no words.
+constexpr unsigned get_stream_command = _IOR('F', 0xf2, std::uint32_t), set_stream_command = _IOW('F', 0xf2, std::uint32_t);
+
+IoctlResult get_stream(FileSystem& fs, const FsCall& call, const Ioctl& ioctl) {
+    const auto value = fs.get_xattr(call, ioctl.ino, stream_xattr);
+    if (!value && value.error().error_number != ENODATA) return std::unexpected(value.error());
+    const StreamId stream = value ? parse_file_stream(value->value).value_or(no_stream) : no_stream;
+    return Timed<Output>{output_of(std::uint32_t{stream.value()}, ioctl.room), value ? value->done : call.now};
+}
+
+IoctlResult set_stream(FileSystem& fs, const FsCall& call, const Ioctl& ioctl) {
+    const auto given = input_of<std::uint32_t>(ioctl);
+    if (!given) return std::unexpected(given.error());
+    const auto file = fs.attributes(call, ioctl.ino);
+    if (!file) return std::unexpected(file.error());
+    if (!ioctl.is_root && call.uid != file->value.uid) return std::unexpected(FsError{EPERM});
+    const std::string text = std::to_string(*given);
+    return nothing_more(fs.set_xattr(call, ioctl.ino, stream_xattr, std::as_bytes(std::span{text}), XattrMode::any));
+}
+
 enum class IoctlEffect : std::uint8_t { none, changes_flags, changes_device };
 struct KnownIoctl {
     unsigned command;
     IoctlEffect effect;
     IoctlResult (*run)(FileSystem&, const FsCall&, const Ioctl&);
 };
-constexpr std::array<KnownIoctl, 8> known_ioctls{{{FS_IOC_GETFLAGS, IoctlEffect::none, get_flags},
-                                                  {FS_IOC_GETVERSION, IoctlEffect::none, get_flags},
-                                                  {FS_IOC_FSGETXATTR, IoctlEffect::none, get_flags},
-                                                  {FS_IOC_SETFLAGS, IoctlEffect::changes_flags, set_flags},
-                                                  {FS_IOC_FSSETXATTR, IoctlEffect::changes_flags, set_flags},
-                                                  {FITRIM, IoctlEffect::changes_device, trim},
-                                                  {FS_IOC_GETFSLABEL, IoctlEffect::none, get_label},
-                                                  {FS_IOC_SETFSLABEL, IoctlEffect::changes_device, set_label}}};
+constexpr std::array<KnownIoctl, 10> known_ioctls{{{FS_IOC_GETFLAGS, IoctlEffect::none, get_flags},
+                                                   {FS_IOC_GETVERSION, IoctlEffect::none, get_flags},
+                                                   {FS_IOC_FSGETXATTR, IoctlEffect::none, get_flags},
+                                                   {FS_IOC_SETFLAGS, IoctlEffect::changes_flags, set_flags},
+                                                   {FS_IOC_FSSETXATTR, IoctlEffect::changes_flags, set_flags},
+                                                   {FITRIM, IoctlEffect::changes_device, trim},
+                                                   {FS_IOC_GETFSLABEL, IoctlEffect::none, get_label},
+                                                   {FS_IOC_SETFSLABEL, IoctlEffect::changes_device, set_label},
+                                                   {get_stream_command, IoctlEffect::none, get_stream},
+                                                   {set_stream_command, IoctlEffect::changes_flags, set_stream}}};
 
 IoctlResult run_known(Service& service, const KnownIoctl& known, const FsCall& call, const Ioctl& ioctl) {
     auto done = known.run(service.fs(), call, ioctl);

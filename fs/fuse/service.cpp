@@ -56,6 +56,7 @@ FsCall Service::call_for(fuse_req_t request) const {
             .umask = context->umask,
             .may_override_suid = context->uid == 0,
             .access_times = access_times(),
+            .stream = streams_ == nullptr ? no_stream : streams_->stream_of(context->uid, static_cast<std::uint32_t>(context->pid)),
             .has_group = caller_has_group,
             .caller = request};
 }

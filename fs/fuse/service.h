@@ -103,8 +103,9 @@ public:
     void ask_for_host_errno(std::function<int()> host_errno) { host_errno_ = std::move(host_errno); }
     /// Must be called before the first request. Null: no request fails or is late that the file system and the device carry out.
     void set_faults(RequestFaults* faults) { faults_ = faults; }
-    void set_disk(DiskFile* disk) { disk_ = disk; }  ///< must be called before the first request
-    [[nodiscard]] DiskFile* disk() { return disk_; } ///< MountConfig::disk
+    void set_streams(const StreamRules* streams) { streams_ = streams; } ///< must be called before the first request. Null: no rules
+    void set_disk(DiskFile* disk) { disk_ = disk; }                      ///< must be called before the first request
+    [[nodiscard]] DiskFile* disk() { return disk_; }                     ///< MountConfig::disk
     [[nodiscard]] FsResult<void> sync_all();
     /// Makes all names and attributes durable, but not the data.
     [[nodiscard]] FsResult<void> sync_names();
@@ -215,6 +216,7 @@ private:
     CutSummary summary_{};
     std::function<int()> host_errno_; ///< of the image
     RequestFaults* faults_ = nullptr;
+    const StreamRules* streams_ = nullptr;
     DiskFile* disk_ = nullptr;
     Duration stall_{0};  ///< of the request at hand
     int sync_error_ = 0; ///< errno that the sync at hand answers, whatever it finds

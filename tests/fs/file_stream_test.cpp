@@ -61,3 +61,27 @@ TEST_CASE("a stream that is no number, or that no drive can have, is refused and
     CHECK(world.fs->list_xattrs(world.call(), file)->value.empty());
     CHECK(set_stream(world, file, "0") == 0);
 }
+
+TEST_CASE("a file without the attribute carries the stream of who wrote it last; the kernel's flusher is nobody", "[fs][xattr]") {
+    FsWorld world;
+    const Ino file = world.create("file");
+    const auto stream_after = [&](StreamId writer, bool from_page_cache) {
+        const std::string bytes(20'000, 'x');
+        const auto written = world.patient([&](FsCall call) {
+            call.stream = writer;
+            call.from_page_cache = from_page_cache;
+            return world.fs->write(call, file, 0, std::as_bytes(std::span{bytes}));
+        });
+        REQUIRE(written.has_value());
+        world.device.last_stream = no_stream;
+        REQUIRE(world.sync(file) == 0);
+        return world.device.last_stream;
+    };
+    CHECK(stream_after(StreamId{5}, false) == StreamId{5});
+    CHECK(stream_after(StreamId{6}, true) == StreamId{5});
+    CHECK(stream_after(no_stream, false) == no_stream);
+    REQUIRE(set_stream(world, file, "0") == 0);
+    CHECK(stream_after(StreamId{5}, false) == no_stream); // the attribute says so
+    REQUIRE(set_stream(world, file, "7") == 0);
+    CHECK(stream_after(StreamId{5}, false) == StreamId{7});
+}

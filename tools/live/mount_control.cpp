@@ -14,6 +14,7 @@
 #include "tools/drive/block_report.h"
 #include "tools/drive/config_schema.h"
 #include "tools/drive/device_report.h"
+#include "tools/drive/fdp_pages.h"
 #include "tools/live/cut_report.h"
 #include "tools/log/event_level.h"
 #include "tools/log/event_log_schema.h"
@@ -77,6 +78,7 @@ Json MountControl::dispatch(const Json& request) {
     if (command == "set") return set(request);
     if (command == "idle") return run_idle();
     if (command == "age") return grow_older(request);
+    if (command == "stream") return change_streams(request);
     if (command == "fault") return faults_.answer(request);
     if (command == "flush" || command == "remounted") {
         const auto done = command == "flush" ? mount_.sync_all() : mount_.follow_remount();
@@ -217,6 +219,29 @@ Json MountControl::grow_older(const Json& request) {
         }
     });
     return report;
+}
+
+/// All rules are sound, or none is taken.
+Json MountControl::change_streams(const Json& request) {
+    const std::uint64_t handles = placement_handles_of(opened_.device().config().ssd);
+    std::vector<StreamRule> rules;
+    for (const Json& text : request["rules"].items()) {
+        const auto rule = StreamRule::parse(text.text());
+        if (!rule) return failure(rule.error());
+        if (rule->stream != no_stream && rule->stream.value() >= handles)
+            return failure(handles == 0 ? fmt::format("stream {}: {}", rule->text(), no_placement_handles)
+                                        : fmt::format("stream {}: the drive has the streams 0 to {}", rule->text(), handles - 1));
+        rules.push_back(*rule);
+    }
+    std::string error;
+    Json::Array all;
+    mount_.with_monitor([&](SimTime) {
+        if (request["do"].text() == "clear") streams_.clear();
+        for (const StreamRule& rule : rules)
+            if (const auto set = streams_.set(rule); !set && error.empty()) error = set.error();
+        for (const StreamRule& rule : streams_.all()) all.push_back(rule.text());
+    });
+    return error.empty() ? Json::object({{"streams", std::move(all)}}) : failure(error);
 }
 
 /// Does background work, one wake-up after the other, until nothing is due within a second.

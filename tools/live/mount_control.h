@@ -30,10 +30,10 @@ class MountControl {
 public:
     /// All of them outlive this object's last call. `persistence` may be null, and may become so. `sample` writes a sample of the device into its
     /// log.
-    MountControl(std::string directory, DeviceDirectory& opened, Mount& mount, FaultControl& faults,
+    MountControl(std::string directory, DeviceDirectory& opened, Mount& mount, FaultControl& faults, StreamRules& streams,
                  const std::unique_ptr<LivePersistence>& persistence, SimTime started, std::function<void()> sample)
-        : directory_{std::move(directory)}, opened_{opened}, mount_{mount}, faults_{faults}, persistence_{persistence}, started_{started},
-          sample_{std::move(sample)} {}
+        : directory_{std::move(directory)}, opened_{opened}, mount_{mount}, faults_{faults}, streams_{streams}, persistence_{persistence},
+          started_{started}, sample_{std::move(sample)} {}
     [[nodiscard]] std::string answer(std::string_view request);
 
 private:
@@ -45,12 +45,14 @@ private:
     [[nodiscard]] Json use();
     [[nodiscard]] Json set(const Json& request);
     [[nodiscard]] Json run_idle();
+    [[nodiscard]] Json change_streams(const Json& request);
     [[nodiscard]] Json grow_older(const Json& request);
 
     std::string directory_;
     DeviceDirectory& opened_;
     Mount& mount_;
     FaultControl& faults_;
+    StreamRules& streams_;
     const std::unique_ptr<LivePersistence>& persistence_;
     SimTime started_;
     std::function<void()> sample_;

@@ -62,6 +62,7 @@ std::expected<std::unique_ptr<MountSession>, std::string> MountSession::make(con
     session->faults_.attach(*session->opened_, session->complain_);
     mount_config.use = session->opened_->use();
     mount_config.faults = &session->faults_.plan();
+    mount_config.streams = &session->streams_;
     if (const auto set = session->faults_.set(config.faults, device.ready_at()); !set) {
         (void)session->opened_->close(device.ready_at(), {});
         return std::unexpected(set.error());
@@ -91,8 +92,8 @@ std::expected<std::unique_ptr<MountSession>, std::string> MountSession::make(con
     }
     session->mount_ = std::move(*mount);
     session->faults_.set_mount(*session->mount_);
-    session->control_.emplace(config.directory, *session->opened_, *session->mount_, session->faults_, session->persistence_, device.ready_at(),
-                              [self] { self->sample_once(); });
+    session->control_.emplace(config.directory, *session->opened_, *session->mount_, session->faults_, session->streams_, session->persistence_,
+                              device.ready_at(), [self] { self->sample_once(); });
     return session;
 }
 

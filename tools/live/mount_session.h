@@ -57,6 +57,7 @@ private:
     std::function<void(const std::string&)> complain_;
     std::atomic<bool> told_host_errno_{false};
     FaultControl faults_; ///< outlives device and mount, which ask it
+    StreamRules streams_;
     std::unique_ptr<DeviceDirectory> opened_;
     std::unique_ptr<Recording> recording_;         ///< null: nothing is recorded
     std::unique_ptr<LivePersistence> persistence_; ///< null: strict

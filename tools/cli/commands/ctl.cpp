@@ -120,11 +120,9 @@ void print_tree(const Json& report) {
         fmt::print("changes of names and attributes may wait for the journal, 5 s at most: any fsync makes them durable\n");
 }
 
-/// flashlab ctl MNT fault: add, plan, list, clear.
+/// `flashlab ctl MNT unsynced`: what was answered and is not durable, as a tree, with the calls that would make it durable.
 ///
-/// Idea       The words become one question to the mount; its answer is printed.
-///
-/// Prints the daemon's answer.
+/// Cost       A walk over the mount where the daemon knows an inode without its name.
 void print_unsynced(const Json& answer, const std::string& mount_point, OutputFormat format) {
     const Json report = completed(answer, mount_point);
     if (format == OutputFormat::table) return print_tree(report);
@@ -160,11 +158,7 @@ std::expected<Json, std::string> rules_of(const std::string& what, std::span<con
     return rules;
 }
 
-/// `flashlab ctl MNT unsynced`: what was answered and is not durable, as a tree, with the calls that would make it durable.
-///
-/// Cost       A walk over the mount where the daemon knows an inode without its name.
-///
-/// The question to the mount. The error says what is wrong with the words.
+/// `flashlab ctl MNT fault`: add, plan, list, clear. The words become one question to the mount; the error says what is wrong with them.
 std::expected<Json, std::string> fault_request(const std::vector<std::string>& arguments) {
     const std::string what = arguments.empty() ? "list" : arguments.front();
     const auto rest = std::span{arguments}.subspan(arguments.empty() ? 0 : 1);
@@ -207,7 +201,7 @@ struct CtlOptions {
     OutputFormat format = OutputFormat::table;
 };
 
-const std::vector<std::string> actions{"stats", "flush", "idle", "unsynced", "use", "set", "age", "powercut", "fault"};
+const std::vector<std::string> actions{"stats", "flush", "idle", "unsynced", "use", "set", "age", "stream", "powercut", "fault"};
 
 void print_stats(const Json& stats) {
     Json flat{Json::Object{}};
@@ -230,6 +224,27 @@ std::string unknown_action(const std::string& action) {
                        fmt::join(actions, ", "));
 }
 
+std::expected<Json, std::string> stream_request(const std::vector<std::string>& arguments) {
+    Json request = Json::object({{"cmd", "stream"}});
+    if (arguments == std::vector<std::string>{"clear"}) {
+        request.add("do", "clear");
+        return request;
+    }
+    Json rules{Json::Array{}};
+    for (const std::string& argument : arguments) {
+        if (const auto rule = StreamRule::parse(argument); !rule) return std::unexpected(rule.error());
+        rules.push(argument);
+    }
+    request.add("rules", std::move(rules));
+    return request;
+}
+
+void print_streams(const Json& answer) {
+    const auto& rules = answer["streams"].items();
+    if (rules.empty()) fmt::print("no user and no process has a stream of its own\n");
+    for (const Json& rule : rules) fmt::print("{}\n", rule.text());
+}
+
 std::expected<Json, std::string> request_of(const CtlOptions& o) {
     if (o.action == "fault") return fault_request(o.arguments);
     Json request = Json::object({{"cmd", o.action}});
@@ -245,6 +260,7 @@ std::expected<Json, std::string> request_of(const CtlOptions& o) {
         request.add("span", o.arguments.front());
         return request;
     }
+    if (o.action == "stream") return stream_request(o.arguments);
     if (o.action != "set") {
         if (!o.arguments.empty()) return std::unexpected(fmt::format("{} takes no argument '{}'", o.action, o.arguments.front()));
         return request;
@@ -357,6 +373,8 @@ int run_ctl(const CtlOptions& o) {
         fmt::print("{}", shown(o.format, *answer));
     else if (o.action == "use")
         fmt::print("{}", shown_use(*answer));
+    else if (o.action == "stream")
+        print_streams(*answer);
     else if (o.action == "stats")
         print_stats(*answer);
     return exit_done;
@@ -368,9 +386,10 @@ void add_ctl(CLI::App& app, Action& action) {
     auto [c, o] = add_command(app, action, run_ctl, "ctl", "Ask a live mount, change it, cut its power, inject faults",
                               "flashlab ctl /mnt set latency=10x,log=requests");
     c.add_option("MNT", o.target, "Mount point or device directory")->required();
-    c.add_option("ACTION", o.action, "stats, flush, idle, unsynced, use, set, age, powercut, fault")->required();
+    c.add_option("ACTION", o.action, "stats, flush, idle, unsynced, use, set, age, stream, powercut, fault")->required();
     c.add_option("ARGUMENTS", o.arguments,
-                 "of set: latency=off|real|Nx, log=none|summary|requests|all; of age: 30d; of fault: add RULE, plan FILE, list, clear [NUMBER|all]")
+                 "of set: latency=off|real|Nx, log=none|summary|requests|all; of age: 30d; of stream: uid:N=STREAM, pid:N=STREAM, clear; of fault: "
+                 "add RULE, plan FILE, list, clear [NUMBER|all]")
         ->delimiter(',');
     c.add_flag("--prometheus", o.prometheus, "of stats: with the health, as Prometheus reads it");
     c.add_option("--seed", o.seed, "of powercut: when and what is torn")->capture_default_str();
