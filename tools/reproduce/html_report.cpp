@@ -7,16 +7,15 @@
 #include <fmt/format.h>
 
 #include "tools/report/page_parts.h"
+#include "tools/report/svg_plot.h"
 #include "tools/reproduce/series.h"
-#include "tools/reproduce/svg_plot.h"
 #include "tools/text/markup.h"
 
 namespace flashlab {
 namespace {
 
-/// What the page of plots has beyond the style of reports: SVG, and tables of sentences.
-constexpr std::string_view style = "svg{max-width:100%;height:auto;fill:currentColor}svg text{fill:currentColor}svg .frame{stroke:var(--soft)}"
-                                   "svg .grid{display:inline;stroke:var(--line)}td,th{text-align:left;white-space:normal;vertical-align:top}"
+/// What the page of plots has beyond the style of reports and of plots: tables of sentences.
+constexpr std::string_view style = "td,th{text-align:left;white-space:normal;vertical-align:top}"
                                    ".yes{color:var(--good)}.no{color:var(--bad);font-weight:bold}svg,tr,h2{break-inside:avoid}"
                                    "h2,p{break-after:avoid}";
 
@@ -204,15 +203,15 @@ void HtmlReport::add(const Experiment& experiment, const Reproduction& result) {
 
 std::string HtmlReport::page() const {
     return fmt::format(
-        "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'><title>FlashLab: papers reproduced</title><style>{}{}</style></head><body>\n"
+        "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'><title>FlashLab: papers reproduced</title><style>{}{}{}</style></head><body>\n"
         "<h1>Papers' figures, measured anew</h1>\n<p>{} run of FlashLab {}. <b>{}</b>. A claim is fitted where a free parameter was chosen by it or "
         "changed after it had failed, and true "
         "by construction where our model cannot refute it. Filled points and bars are ours, hollow diamonds and dotted "
         "lines across bars are numbers that the paper prints; "
         "its plots themselves are not in the text that we have. Claims that fail are explained in "
         "tools/reproduce/README.md.</p>\n<ul>\n{}</ul>\n{}</body></html>\n",
-        page_parts::page_style(), style, length_ == RunLength::quick ? "Quick" : "Full", FLASHLAB_VERSION, markup_escaped(tally_.text()), contents_,
-        body_);
+        page_parts::page_style(), svg_style, style, length_ == RunLength::quick ? "Quick" : "Full", FLASHLAB_VERSION, markup_escaped(tally_.text()),
+        contents_, body_);
 }
 
 } // namespace flashlab

@@ -1,4 +1,4 @@
-#include "tools/reproduce/svg_plot.h"
+#include "tools/report/svg_plot.h"
 
 #include "tools/text/markup.h"
 

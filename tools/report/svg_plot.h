@@ -7,6 +7,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace flashlab {
@@ -31,4 +32,8 @@ struct Plot {
 /// Series of one value each are bars, and the plot is as high as they are. Otherwise an axis is logarithmic if its largest value is at least
 /// 8 times (x) or 100 times (y) the smallest; a linear y axis begins at 0. A legend whose names are long stands below the plot.
 [[nodiscard]] std::string to_svg(const Plot& plot);
+/// What a page with such plots has beyond page_parts::page_style(), whose colours it takes.
+inline constexpr std::string_view svg_style = "svg{max-width:100%;height:auto;fill:currentColor}svg text{fill:currentColor}"
+                                              "svg .frame{stroke:var(--soft)}svg .grid{display:inline;stroke:var(--line)}";
+
 } // namespace flashlab
