@@ -73,7 +73,10 @@ double step_of(double range) {
 std::vector<double> ticks_of(const Axis& axis) {
     std::vector<double> ticks;
     if (axis.is_log) {
-        for (double t = std::pow(10, std::ceil(std::log10(axis.low) - 1e-9)); t <= axis.high * 1.0001; t *= 10) ticks.push_back(t);
+        const bool is_short = axis.high / axis.low < log_y_from; // one or two powers alone would say little
+        for (double t = std::pow(10, std::floor(std::log10(axis.low) + 1e-9)); t <= axis.high * 1.0001; t *= 10)
+            for (const double factor : {1.0, 2.0, 5.0})
+                if ((is_short || factor == 1) && t * factor >= axis.low * 0.9999 && t * factor <= axis.high * 1.0001) ticks.push_back(t * factor);
         return ticks;
     }
     const double step = step_of(axis.high - axis.low);
@@ -103,10 +106,12 @@ Axis x_axis(const std::vector<PlotPoint>& all, bool is_time, double right_end) {
     return axis;
 }
 
-Axis y_axis(const std::vector<PlotPoint>& all) {
+Axis y_axis(const std::vector<PlotPoint>& all, PlotHeight reach) {
     const auto [least, most] = std::ranges::minmax(all, {}, &PlotPoint::y);
+    if (const double room = (most.y - least.y) * 0.08; reach == PlotHeight::near && room > 0)
+        return {least.y - room, most.y + room, height - bottom, top, false};
     Axis axis{std::min(least.y, 0.0), most.y * 1.05, height - bottom, top, false};
-    if (least.y > 0 && most.y / least.y >= log_y_from) {
+    if (least.y > 0 && (most.y / least.y >= log_y_from || reach == PlotHeight::logarithmic)) {
         axis.is_log = true;
         axis.low = std::pow(10, std::floor(std::log10(least.y)));
     }
@@ -155,9 +160,11 @@ struct Stroke {
 Stroke stroke_of(const Plot& plot, std::size_t index) {
     constexpr std::array dashes{"", " stroke-dasharray='5 3'", " stroke-dasharray='2 2'", " stroke-dasharray='9 3 2 3'"};
     const auto later = std::span{plot.series}.subspan(index + 1);
-    const auto lines = std::ranges::count_if(later, [](const PlotSeries& s) { return s.points.size() > 1; });
+    const auto lines = std::ranges::count_if(later, [](const PlotSeries& s) { return s.points.size() > 1 && !s.is_rule; });
     const auto above = static_cast<double>(std::min<std::ptrdiff_t>(lines, 3));
-    return {colours[index % colours.size()], dashes[index / solid % dashes.size()], 1.6 + above, 3 + above, plot.series[index].points.size() == 1};
+    const PlotSeries& series = plot.series[index];
+    if (series.is_rule) return {colours[index % colours.size()], dashes[1], 1.6, 0, false};
+    return {colours[index % colours.size()], dashes[index / solid % dashes.size()], 1.6 + above, 3 + above, series.points.size() == 1};
 }
 
 std::string point_of(const Stroke& stroke, double x, double y, const std::string& title) {
@@ -174,7 +181,7 @@ void draw_series(std::string& out, const Plot& plot, std::size_t index, const Ax
         if (is_shown(p)) path += fmt::format("{}{:.1f},{:.1f}", path.empty() ? "" : " ", x.at(p.x), y.at(p.y));
     out += fmt::format("<polyline points='{}' fill='none' stroke='{}' stroke-width='{:g}'{}/>\n", path, stroke.colour, stroke.width, stroke.dashes);
     for (const PlotPoint& p : series.points)
-        if (is_shown(p))
+        if (is_shown(p) && !series.is_rule)
             out += point_of(stroke, x.at(p.x), y.at(p.y), fmt::format("<title>{}: {:g}, {:.6g}</title>", markup_escaped(series.name), p.x, p.y));
     for (const PlotPoint& p : series.marks)
         if (is_shown(p))
@@ -244,7 +251,7 @@ std::string to_svg(const Plot& plot) {
         draw_bars(out, plot, all);
         return out + "</svg>\n";
     }
-    const Axis x = x_axis(all, plot.is_time, at.right), y = y_axis(all);
+    const Axis x = x_axis(all, plot.is_time, at.right), y = y_axis(all, plot.height);
     draw_frame(out, plot, x, y, all, at.right);
     for (std::size_t i = 0; i < plot.series.size(); ++i) draw_series(out, plot, i, x, y, at);
     return out + "</svg>\n";

@@ -115,3 +115,35 @@ TEST_CASE("time is never drawn on a logarithmic axis", "[tools][html]") {
     REQUIRE(std::sscanf(svg.c_str() + at, "%lf,%lf %lf,%lf %lf,%lf", &x[0], &y[0], &x[1], &y[1], &x[2], &y[2]) == 6);
     CHECK(x[1] - x[0] == Approx(x[2] - x[1]).margin(0.2));
 }
+
+TEST_CASE("a line that is computed has dashes and no points, and makes no other line wider", "[tools][html]") {
+    const std::string svg = to_svg({"t", "x", "y", {{"measured", {{1, 10}, {2, 20}}, {}}, {"mean", {{1, 15}, {2, 15}}, {}, true}}});
+    CHECK(occurrences(svg, "<circle") == 2);
+    CHECK(occurrences(svg, "stroke-dasharray") == 2);   // in the plot and in the legend
+    CHECK(occurrences(svg, "stroke-width='1.6'") == 4); // both, there and there
+}
+
+TEST_CASE("an axis reaches from 0, from the smallest value, or over powers of ten, as it was asked", "[tools][html]") {
+    Plot plot{"t", "x", "y", {{"s", {{1, 100}, {2, 104}, {3, 110}}, {}}}};
+    CHECK(occurrences(to_svg(plot), ">0<") == 1);
+    plot.height = PlotHeight::near;
+    const std::string near = to_svg(plot);
+    CHECK(occurrences(near, ">0<") == 0);
+    CHECK(occurrences(near, ">105<") == 1);
+    plot.series.front().points.back().y = 1000; // ten times the first: not logarithmic by itself
+    plot.height = PlotHeight::usual;
+    CHECK(occurrences(to_svg(plot), ">200<") == 0);
+    plot.height = PlotHeight::logarithmic;
+    const std::string powers = to_svg(plot);
+    CHECK(occurrences(powers, ">0<") == 0);
+    CHECK(occurrences(powers, ">200<") == 1); // of one power of ten, its steps as well
+    CHECK(occurrences(powers, ">100<") == 1);
+    CHECK(occurrences(powers, ">1000<") == 1);
+    plot.series.front().points.front().y = 0; // no power of ten is 0
+    CHECK(occurrences(to_svg(plot), ">0<") == 1);
+    for (const PlotHeight flat : {PlotHeight::near, PlotHeight::logarithmic}) {
+        const std::string svg = to_svg({.title = "t", .x_label = "x", .y_label = "y", .series = {{"s", {{1, 5}, {2, 5}}, {}}}, .height = flat});
+        CHECK(svg.find("nan") == std::string::npos);
+        CHECK(svg.find("inf") == std::string::npos);
+    }
+}
