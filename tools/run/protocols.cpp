@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "tools/host/interruption.h"
 #include "tools/run/replay.h"
 #include "tools/run/steady_state.h"
 
@@ -29,7 +30,7 @@ using CellValues = std::vector<std::pair<std::string, double>>;
 class Protocol {
 public:
     Protocol(const RunSpace& space, Duration cell, std::uint64_t seed, const ProtocolProgress& progress)
-        : space_{space}, cell_{cell}, seed_{seed}, progress_{progress}, now_{space.begin} {}
+        : space_{space}, cell_{cell}, seed_{seed}, progress_{progress}, begin_{space.begin}, now_{space.begin} {}
 
     /// In order, so many times the drive.
     [[nodiscard]] std::expected<void, std::string> fill(std::uint64_t block_bytes, std::uint32_t times) {
@@ -43,11 +44,12 @@ public:
         };
         const auto tally = replay(space_, next, fit, {.depth = 32}, now_);
         if (!tally) return std::unexpected(tally.error());
-        now_ = tally->end;
+        begin_ = now_ = tally->end;
         return {};
     }
     [[nodiscard]] std::expected<TimedMeasured, std::string> run(const std::vector<TimedStream>& streams, Duration warm, Duration counted) {
         auto measured = run_for(space_, streams, warm, counted, now_, seed_++);
+        if (Interruption::came()) return std::unexpected(std::string{"interrupted: the drive was not judged"});
         if (!measured) return measured;
         now_ = measured->tally.end;
         for (std::size_t i = 0; i < streams.size(); ++i)
@@ -73,9 +75,10 @@ public:
                                                           double least = 0, double most = 1e9) {
         std::vector<double> followed;
         std::vector<std::vector<CellValues>> last; ///< of the rounds that the steady state looks at
+        Json by_round{Json::Array{}};
         SteadyState::Spread spread;
         bool is_steady = false;
-        while (!is_steady && followed.size() < most_rounds && overwritten() < most) {
+        while (followed.empty() || (!is_steady && followed.size() < most_rounds && overwritten() < most)) {
             std::vector<CellValues> round;
             for (const Cell& cell : cells) {
                 const auto measured = run({cell.load}, Duration{0}, cell_);
@@ -83,6 +86,7 @@ public:
                 round.push_back(values(*measured));
                 if (cell.is_tracked) followed.push_back(round.back().front().second);
             }
+            by_round.push(of_round(round));
             last.push_back(std::move(round));
             if (last.size() > SteadyState::windows_compared) last.erase(last.begin());
             if (progress_) progress_(followed.size());
@@ -91,8 +95,8 @@ public:
         }
         Json shown{Json::Array{}};
         for (std::size_t i = 0; i < cells.size(); ++i) shown.push(mean_of(cells[i].load, last, i));
-        Json by_round{Json::Array{}};
-        for (const double value : followed) by_round.push(value);
+        Json of_tracked{Json::Array{}};
+        for (const double value : followed) of_tracked.push(value);
         return Json::object({{"cell_seconds", static_cast<double>(cell_.count()) / 1e9},
                              {"rounds", static_cast<std::uint64_t>(followed.size())},
                              {"steady", Json::object({{"reached", is_steady},
@@ -101,12 +105,25 @@ public:
                                                       {"tracked", tracked},
                                                       {"mean", spread.mean},
                                                       {"excursion", spread.excursion},
-                                                      {"slope", spread.slope}})},
-                             {"tracked", std::move(by_round)},
-                             {"cells", std::move(shown)}});
+                                                      {"excursion_at_most", SteadyState::excursion_at_most},
+                                                      {"slope", spread.slope},
+                                                      {"slope_at_most", SteadyState::slope_at_most}})},
+                             {"tracked", std::move(of_tracked)},
+                             {"cells", std::move(shown)},
+                             {"by_round", std::move(by_round)}});
     }
 
 private:
+    /// All cells of a round that has just ended.
+    [[nodiscard]] Json of_round(const std::vector<CellValues>& round) const {
+        Json out = Json::object({{"seconds", static_cast<double>((now_ - begin_).count()) / 1e9}, {"drive_fills", overwritten()}});
+        for (std::size_t v = 0; v < round.front().size(); ++v) {
+            Json values{Json::Array{}};
+            for (const CellValues& cell : round) values.push(cell[v].second);
+            out.add(round.front()[v].first, std::move(values));
+        }
+        return out;
+    }
     static Json mean_of(const TimedStream& load, const std::vector<std::vector<CellValues>>& rounds, std::size_t cell) {
         Json out = Json::object(
             {{"read_percent", std::uint64_t{load.read_percent}}, {"block_bytes", load.block_bytes}, {"depth", std::uint64_t{load.depth}}});
@@ -126,8 +143,8 @@ private:
     Duration cell_;
     std::uint64_t seed_;
     const ProtocolProgress& progress_;
-    SimTime now_;
-    double written_ = 0; ///< bytes, but those of fill()
+    SimTime begin_, now_; ///< begin_: when fill() was done
+    double written_ = 0;  ///< bytes, but those of fill()
 };
 
 std::vector<Cell> cells_of(std::initializer_list<std::uint32_t> reads, std::initializer_list<std::uint64_t> blocks, std::uint32_t depth) {

@@ -24,7 +24,8 @@ inline constexpr Duration usual_cell{100'000'000}; ///< how long a cell is measu
 using ProtocolProgress = std::function<void(std::uint64_t rounds)>;
 
 /// On a drive that holds nothing. The object says: protocol, cell_seconds, rounds, steady {reached, first_round, last_round, tracked, mean,
-/// excursion, slope}, tracked (its value in each round), and cells, one object each.
+/// excursion, excursion_at_most, slope, slope_at_most}, tracked (its value in each round), cells, one object each, and by_round, one object each:
+/// seconds and drive_fills since the drive was filled at the round's end, and of each value of a cell a list, cell by cell.
 [[nodiscard]] std::expected<Json, std::string> run_protocol(std::string_view name, const RunSpace& space, Duration cell, std::uint64_t seed,
                                                             const ProtocolProgress& progress = {});
 

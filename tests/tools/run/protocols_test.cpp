@@ -1,6 +1,7 @@
 /// Protocols: what is reported are the means of the rounds that were steady, by the rule that is said; and nobody is steady before its time.
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "tests/support/catch.h"
 #include "tools/run/protocols.h"
@@ -74,6 +75,26 @@ TEST_CASE("the table of requests a second has seven mixes of eight sizes, the sa
     const Json result = run_named("snia-pts-iops", Duration{1'000'000}, 3);
     CHECK(result["cells"].items().size() == 56);
     CHECK(result.dump() == run_named("snia-pts-iops", Duration{1'000'000}, 3).dump());
+}
+
+TEST_CASE("each round has the value of every cell, and the cells are the means of those that count", "[protocols]") {
+    const Json result = run_named("snia-pts-latency", Duration{10'000'000});
+    const auto& rounds = result["by_round"].items();
+    REQUIRE(rounds.size() == result["rounds"].number());
+    for (std::size_t cell = 0; cell < 9; ++cell) {
+        double mean = 0, largest = 0;
+        for (const Json& round : std::span{rounds}.last(5)) {
+            mean += round["mean_us"].items()[cell].real() / 5;
+            largest = std::max(largest, round["max_us"].items()[cell].real());
+        }
+        CHECK(result["cells"].items()[cell]["mean_us"].real() == Approx(mean));
+        CHECK(result["cells"].items()[cell]["max_us"].real() == largest);
+    }
+    for (std::size_t i = 0; i < rounds.size(); ++i) {
+        CHECK(rounds[i]["mean_us"].items()[7].real() == result["tracked"].items()[i].real()); // writes of 4 KiB
+        if (i > 0) CHECK(rounds[i]["drive_fills"].real() > rounds[i - 1]["drive_fills"].real());
+        CHECK(rounds[i]["seconds"].real() >= 9 * 0.01 * static_cast<double>(i + 1));
+    }
 }
 
 TEST_CASE("beside shares of a drive's random writes a waiting thread's percentiles do not fall", "[protocols]") {
