@@ -218,6 +218,16 @@ code 2 bench --level ftl --size 64M --bs 512
 code 2 bench --size 64M --bs 1000
 code 2 bench --protocol snia-pts-iops --device "$dev"
 code 2 bench --protocol nosuch
+code 2 bench --size 64M --html "$work/page.html" # of a protocol alone
+grep -q -- '--html requires --protocol' "$work/err" || wrong "bench --html without --protocol: $(cat "$work/err")"
+# An output that cannot be is told before the drive is made, and so before the first round; and what stood there stays, whatever fails later.
+code 1 bench --protocol snia-pts-iops --set nand.channels=none --html "$work/no/such/page.html"
+grep -q 'no/such' "$work/err" || wrong "bench --protocol --html into nowhere is told late: $(cat "$work/err")"
+echo old > "$work/page.html"
+code 2 bench --protocol snia-pts-iops --set nand.channels=none --html "$work/page.html"
+timeout --preserve-status -s INT 2 "$FLASHLAB" bench --protocol snia-pts-iops --html "$work/page.html" > "$work/out" 2> "$work/err" && wrong "bench --protocol was not interrupted"
+[[ ! -s $work/out ]] || wrong "an interrupted protocol has a result: $(head -c 300 "$work/out")"
+[[ $(< "$work/page.html") == old && $(ls "$work") != *unfinished* ]] || wrong "a protocol that failed took the page, or left another: $(ls "$work")"
 code 0 bench --protocol snia-pts-latency --runtime 1ms --preset tiny --json
 grep -q "\"protocol\":\"snia-pts-latency\"" "$work/out" || wrong "bench --protocol says no protocol"
 code 2 bench --level ftl --device "$dev"

@@ -258,9 +258,11 @@ void add_bench(CLI::App& app, Action& action) {
     c.add_option("--rate-process", o.rate_process, "Of a rate: linear (equal gaps) or poisson (exponential gaps, drawn from --seed)")
         ->check(CLI::IsMember(bench_rate_processes))
         ->capture_default_str();
-    c.add_option("--protocol", o.protocol,
-                 "A test as reviewers run it, round after round until the drive is steady; --runtime is of each of its loads (0.1 s)")
-        ->check(CLI::IsMember(std::vector<std::string>(protocol_names().begin(), protocol_names().end())));
+    auto* protocol =
+        c.add_option("--protocol", o.protocol,
+                     "A test as reviewers run it, round after round until the drive is steady; --runtime is of each of its loads (0.1 s)")
+            ->check(CLI::IsMember(std::vector<std::string>(protocol_names().begin(), protocol_names().end())));
+    c.add_option("--html", o.html, "of --protocol: also one self-contained page with its verdict, plots and tables")->needs(protocol);
     add_measure(c, o);
     c.add_option("--seed", o.seed, "Seed of the addresses")->capture_default_str();
     add_device_choice(c, o.device, "1G");

@@ -38,6 +38,7 @@ struct BenchOptions {
     std::string rate, rate_iops, rate_process = "linear"; ///< as given; empty: the next request when one is answered
     std::array<double, 2> iops{};                         ///< planned, of reads and of writes; 0: no rate
     std::string precondition, warm_up, protocol;
+    std::optional<std::string> html; ///< of protocol
     bool until_steady = false;
     bool top = false; ///< the live view while it runs
     std::uint64_t seed = 1;

@@ -1,4 +1,4 @@
-/// `flashlab bench --protocol`: a protocol of tools/run/protocols.h on a drive in memory, and its tables.
+/// `flashlab bench --protocol`: a protocol of tools/run/protocols.h on a drive in memory: its tables, and its page.
 #pragma once
 
 #include "tools/cli/commands/bench_load.h"
