@@ -27,11 +27,25 @@ Calendar::Calendar(Duration shortest, std::size_t max_live) : shortest_{shortest
     ensure(max_live > 0, "Calendar: the last reservation is kept");
 }
 
-/// Index of the first live reservation that ends after `time`; slots_.size() when none does. Most callers ask for a time in one of the oldest two,
-/// before what collections reserved ahead, or in one of the newest two.
+/// Index of the first live reservation that ends after `time`; slots_.size() when none does. Most callers ask for a time near the last search's.
 std::size_t Calendar::first_ending_after(SimTime time) const {
+    constexpr int most_steps = 4;
+    std::size_t at = std::clamp<std::size_t>(near_, head_, slots_.size());
+    for (int step = 0; step < most_steps; ++step) {
+        if (at > head_ && slots_[at - 1].end > time)
+            --at;
+        else if (at < slots_.size() && slots_[at].end <= time)
+            ++at;
+        else
+            return come_near(at);
+    }
+    return come_near(search(time));
+}
+
+/// Others ask for one of the oldest two, before what collections reserved ahead, or for one of the newest two.
+std::size_t Calendar::search(SimTime time) const {
     const std::size_t size = slots_.size();
-    const std::size_t oldest = std::min(head_ + 2, size);
+    const std::size_t oldest = std::min<std::size_t>(head_ + 2, size);
     for (std::size_t at = head_; at < oldest; ++at)
         if (slots_[at].end > time) return at;
     if (size - oldest >= 2 && slots_[size - 2].end <= time) return slots_.back().end <= time ? size : size - 1;
@@ -43,9 +57,10 @@ SimTime Calendar::earliest_gap(SimTime from, Duration length, Duration apart) co
     std::size_t at = first_ending_after(from);
     if (at > head_) start = std::max(start, slots_[at - 1].end + apart);
     for (; at < slots_.size(); ++at) {
-        if (slots_[at].start - start >= length) return start;
+        if (slots_[at].start - start >= length) break;
         start = std::max(start, slots_[at].end + apart);
     }
+    come_near(at);
     return start;
 }
 
@@ -219,7 +234,7 @@ void Calendar::insert(std::size_t at, Slot slot) {
 void Calendar::drop_past(SimTime now) {
     while (head_ < slots_.size() && slots_[head_].end <= now) ++head_;
     forget_oldest();
-    drop_dead();
+    if (head_ == slots_.size() || head_ >= max_live_) drop_dead();
 }
 
 /// `behind`: how many later reservations are kept in weave_run()'s scratch memory for the moment.
@@ -235,6 +250,7 @@ void Calendar::drop_dead() {
         slots_.clear();
         head_ = 0;
     } else if (head_ >= max_live_ && head_ * 2 >= slots_.size()) {
+        near_ -= std::min(near_, head_);
         slots_.erase(slots_.begin(), slots_.begin() + static_cast<std::ptrdiff_t>(head_));
         head_ = 0;
     }

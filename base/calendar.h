@@ -33,6 +33,7 @@ public:
     /// `apart`: the resource is free for that long before the start, too.
     [[nodiscard]] SimTime earliest(SimTime from, Duration length, Duration apart = Duration{0}) const {
         if (from >= last_end_ + apart || length == Duration{0}) return from;
+        if (head_ < slots_.size() && slots_.back().start <= from) return last_end_ + apart; // in the last reservation
         return earliest_gap(from, length, apart);
     }
     /// As earliest(), for phases that all have this length, on a resource that is booked out: a whole number of them fits before it and behind it, so
@@ -79,11 +80,17 @@ private:
     void forget_oldest(std::size_t behind = 0);
     void drop_dead();
     [[nodiscard]] std::size_t first_ending_after(SimTime time) const;
+    [[nodiscard]] std::size_t search(SimTime time) const;
+    std::size_t come_near(std::size_t at) const {
+        near_ = static_cast<std::uint32_t>(at);
+        return at;
+    }
     void insert(std::size_t at, Slot slot);
 
     std::vector<Slot> slots_; ///< sorted, disjoint; slots_[head_..] are live
-    std::size_t head_ = 0;
-    std::vector<SimTime> brief_; ///< ends, by a hash of theirs: a later one may take a place
+    std::uint32_t head_ = 0;
+    mutable std::uint32_t near_ = 0; ///< where the last search ended: the next one is mostly for what lies there
+    std::vector<SimTime> brief_;     ///< ends, by a hash of theirs: a later one may take a place
     Duration shortest_;
     std::size_t max_live_;
     Duration busy_{0};

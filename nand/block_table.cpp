@@ -71,6 +71,14 @@ SimTime BlockTable::end_of_program(BlockId block, std::uint32_t page, SimTime fr
     return blocks_[block.value()].programmed_at;
 }
 
+std::uint32_t BlockTable::pages_ready_alike(BlockId block, std::uint32_t page, SimTime from, std::uint32_t most) const {
+    if (blocks_[block.value()].programmed_at <= from) return most;
+    const Recent& recent = recent_[geometry_.plane_of(block).value()];
+    for (std::size_t i = 0; i < Recent::size; ++i)
+        if (recent.end[i] != sim_start && recent.block[i] == block.value() && recent.page[i] >= page) most = std::min(most, recent.page[i] - page);
+    return std::max(1u, most);
+}
+
 void BlockTable::note_program(BlockId block, std::uint32_t page, SimTime end, bool failed) {
     Block& known = blocks_[block.value()];
     if (page != known.write_pointer || failed) known.all_programmed = false;

@@ -59,6 +59,8 @@ public:
             return from;
         return end_of_program(block, page, from);
     }
+    /// How many pages from this one on, `most` at most, have its read_ready().
+    [[nodiscard]] std::uint32_t pages_ready_alike(BlockId block, std::uint32_t page, SimTime from, std::uint32_t most) const;
     [[nodiscard]] SimTime program_ready(BlockId block, SimTime from) const { return std::max(from, blocks_[block.value()].programmed_at); }
     [[nodiscard]] SimTime erase_ready(BlockId block, SimTime from) const { return std::max(from, blocks_[block.value()].idle_at); }
 

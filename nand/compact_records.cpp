@@ -39,14 +39,19 @@ void CompactRecords::reach(std::uint32_t page) {
 }
 
 void CompactRecords::set(std::uint32_t page, CellState state, const PageOob* oob) {
+    if (oob != nullptr) return set_alike(page, state, *oob, 1);
     reach(page);
-    if (oob == nullptr) return share(page, 1, Shared{.state = state});
-    const std::uint64_t sequence = oob->sequence.value();
-    ensure(sequence >> 40 == 0 && oob->stream.value() < 256, "write sequences stay below 2^40 in runs without payload, streams below 2^8");
-    own_[page] = {oob->lpn.value(), static_cast<std::uint32_t>(sequence)};
-    share(page, 1,
-          {oob->scheme_word, static_cast<std::uint8_t>(sequence >> 32), static_cast<std::uint8_t>(std::to_underlying(oob->kind)), state,
-           static_cast<std::uint8_t>(oob->stream.value())});
+    share(page, 1, Shared{.state = state});
+}
+
+void CompactRecords::set_alike(std::uint32_t page, CellState state, const PageOob& oob, std::uint32_t count) {
+    reach(page);
+    const std::uint64_t sequence = oob.sequence.value();
+    ensure(sequence >> 40 == 0 && oob.stream.value() < 256, "write sequences stay below 2^40 in runs without payload, streams below 2^8");
+    for (std::uint32_t i = 0; i < count; ++i) own_[page + i] = {oob.lpn.value() + i, static_cast<std::uint32_t>(sequence)};
+    share(page, count,
+          {oob.scheme_word, static_cast<std::uint8_t>(sequence >> 32), static_cast<std::uint8_t>(std::to_underlying(oob.kind)), state,
+           static_cast<std::uint8_t>(oob.stream.value())});
 }
 
 StoredOob CompactRecords::get(std::uint32_t page) const {

@@ -24,6 +24,8 @@ public:
 
     /// `oob` is null when the page's OOB does not parse.
     void set(std::uint32_t page, CellState state, const PageOob* oob);
+    /// The same for `count` programmed pages, whose LPNs go up one by one.
+    void set_run(std::uint32_t page, const PageOob& oob, std::uint32_t count) { set_alike(page, CellState::programmed, oob, count); }
     [[nodiscard]] StoredOob get(std::uint32_t page) const;
     /// True: the page is programmed and its OOB parses.
     [[nodiscard]] bool is_programmed(std::uint32_t page) const;
@@ -51,6 +53,7 @@ private:
     };
 
     [[nodiscard]] const Shared& shared(std::uint32_t page) const;
+    void set_alike(std::uint32_t page, CellState state, const PageOob& oob, std::uint32_t count);
     /// From now on all pages before `page` count as set. Those that were not set are set to erased.
     void reach(std::uint32_t page);
     void share(std::uint32_t first, std::uint32_t count, const Shared& value);

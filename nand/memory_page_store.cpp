@@ -200,6 +200,12 @@ std::expected<void, HostIoError> MemoryPageStore::write_programmed(Ppn page, con
     return {};
 }
 
+std::expected<void, HostIoError> MemoryPageStore::write_programmed_run(Ppn first, const PageOob& oob, std::uint32_t pages) {
+    if (payload_ == Payload::keep) return PageStore::write_programmed_run(first, oob, pages);
+    compact_[geometry_.block_of(first).value()].set_run(geometry_.page_in_block(first), oob, pages);
+    return {};
+}
+
 std::uint32_t MemoryPageStore::programmed_run(Ppn from, std::uint32_t pages) {
     if (payload_ == Payload::keep) return PageStore::programmed_run(from, pages);
     const CompactRecords& records = compact_[geometry_.block_of(from).value()];

@@ -41,6 +41,7 @@ public:
     [[nodiscard]] std::expected<StoredOob, HostIoError> read_oob(Ppn page) override;
     [[nodiscard]] std::expected<void, HostIoError> write_programmed(Ppn page, const PageOob& oob, std::uint32_t data_crc) override;
     [[nodiscard]] std::uint32_t programmed_run(Ppn from, std::uint32_t pages) override;
+    [[nodiscard]] std::expected<void, HostIoError> write_programmed_run(Ppn first, const PageOob& oob, std::uint32_t pages) override;
     [[nodiscard]] std::expected<void, HostIoError> copy_programmed(Ppn from, Ppn to, std::uint32_t pages) override;
     [[nodiscard]] std::expected<void, HostIoError> read_block_records(BlockId block, std::span<PageRecord> to) override;
     [[nodiscard]] std::expected<void, HostIoError> erase_records(BlockId block) override;

@@ -70,6 +70,10 @@ public:
     [[nodiscard]] std::expected<CopiedPage, NandError> copy_as(Ppn from, Ppn to, const CopyMarks& marks, const Io& io);
     /// Copies `pages` consecutive pages to consecutive pages, one after another. Times, records and failures are those of single calls of copy().
     [[nodiscard]] CopiedRun copy_run(Ppn from, Ppn to, std::uint32_t pages, const Io& io);
+    /// Copies page sets: the reads of each are issued at io.when, its programs when the last of them has ended. Times and records are those of single
+    /// calls of read() and program(), set after set. It copies as many as need no more than bus, cells and a record, from the first on; the next one,
+    /// often the first, takes the calls. CopiedRun::pages counts sets; none fails.
+    [[nodiscard]] CopiedRun rewrite_run(const RewriteRun& run, const Io& io);
     /// By `now` what must survive of the block is durable elsewhere: the caller sees to that. The array waits for the block's own operations only.
     /// The block is not bad (N1). A cut in the middle leaves E0 to E4.
     /// The block is in the cells' own mode from then on.

@@ -31,6 +31,9 @@ std::expected<CopiedPage, NandError> NandArray::copy_as(Ppn from, Ppn to, const 
     return addressing_.copy(from, to, &marks, io);
 }
 CopiedRun NandArray::copy_run(Ppn from, Ppn to, std::uint32_t pages, const Io& io) { return addressing_.copy_run(from, to, pages, io); }
+CopiedRun NandArray::rewrite_run(const RewriteRun& run, const Io& io) {
+    return striped_ ? CopiedRun{.pages = 0, .done = io.when, .failed = std::nullopt} : impl_->rewrite_run(run, io);
+}
 NandArray::Result NandArray::erase(BlockId block, const Io& io) { return addressing_.erase(block, impl_->media.own(), io); }
 NandArray::Result NandArray::erase_as(BlockId block, CellType mode, const Io& io) { return addressing_.erase(block, mode, io); }
 NandArray::Result NandArray::mark_bad(BlockId block, SimTime now) { return addressing_.mark_bad(block, now); }

@@ -7,6 +7,7 @@
 /// Power cut  nand_cut.cpp.
 #pragma once
 
+#include <array>
 #include <cerrno>
 
 #include "nand/bit_errors.h"
@@ -32,6 +33,7 @@ public:
     Done program(std::span<const PageProgram> pages, const Io& io) override;
     std::expected<CopiedPage, NandError> copy(Ppn from, Ppn to, const CopyMarks* marks, const Io& io) override;
     CopiedRun copy_run(Ppn from, Ppn to, std::uint32_t pages, const Io& io) override;
+    CopiedRun rewrite_run(const RewriteRun& run, const Io& io);
     Done erase(BlockId block, CellType mode, const Io& io) override;
     Done read_two_plane(std::span<const PageRead, 2> pages, const Io& io) override;
     Done erase_two_plane(std::span<const BlockId, 2> blocks, const Io& io) override;
@@ -127,6 +129,19 @@ private:
     /// Gets the payload of the whole pages in fetches_ in one go. Returns the error of the first page that fails.
     [[nodiscard]] std::expected<void, NandError> fetch_all(SimTime done);
     [[nodiscard]] std::expected<void, HostIoError> log_program(Ppn page, const Scheduler::Reservation& when, CellState old_state, bool shares_line);
+    /// One of the columns of the run of page sets at hand.
+    struct Column {
+        PageAddress source;
+        PageAddress target;
+        Scheduler::Way out;
+        Scheduler::Way in;
+        SimTime ready; ///< the first page may be read
+        SimTime read_end;
+        SimTime end; ///< of the last program or erase of the target
+        std::array<SimTime, BlockTable::recent_programs> ends{};
+    };
+    /// How many of the sets one call takes, at most `sets`; it fills columns_.
+    [[nodiscard]] std::uint32_t take_columns(const RewriteRun& run, SimTime now);
     /// Copies as many pages of a run at once as is allowed. None: the first page has to be copied by itself.
     [[nodiscard]] std::optional<CopiedPage> copy_plainly(Ppn from, Ppn to, const CopyMarks* marks, const Io& io);
     [[nodiscard]] CopiedRun copy_at_once(Ppn from, Ppn to, std::uint32_t pages, const Io& io);
@@ -159,6 +174,7 @@ private:
     std::vector<PlaneId> planes_;           ///< of the program at hand, as the next two; as long as a call can be
     std::span<const PlaneId> planes_taken_; ///< of these, each once
     std::vector<PageAddress> addresses_;    ///< of the program at hand
+    std::vector<Column> columns_;           ///< of the run of page sets at hand
     const bool copies_plainly_;             ///< as long as no faults are set and no sink wants all events
     Cause cause_ = Cause::user;             ///< of the program or erase at hand, for its undo record
     bool cut_ = false;

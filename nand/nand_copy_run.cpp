@@ -1,4 +1,4 @@
-/// Runs of copies: merges of block-mapping schemes consist of them.
+/// Runs of copies: merges of block-mapping schemes and of COFTL consist of them.
 #include <algorithm>
 #include <array>
 
@@ -93,6 +93,54 @@ CopiedRun NandArray::Impl::copy_at_once(Ppn from, Ppn to, std::uint32_t pages, c
     counters.reads[static_cast<std::size_t>(io.origin.cause)] += pages;
     counters.programs[static_cast<std::size_t>(io.origin.cause)] += pages;
     return {pages, run.end, std::nullopt};
+}
+
+std::uint32_t NandArray::Impl::take_columns(const RewriteRun& run, SimTime now) {
+    std::uint32_t sets = run.sets;
+    columns_.clear();
+    for (std::size_t c = 0; c < run.from.size(); ++c) {
+        const PageAddress source = address_of(run.from[c]), target = address_of(run.to[c]);
+        for (const BlockId block : {source.block, target.block})
+            if (!blocks.write_pointer(block)) return 0;
+        const std::uint32_t written = *blocks.write_pointer(source.block);
+        if (blocks.has_weak(target.block) || !blocks.all_programmed(source.block) || source.page >= written) return 0;
+        sets = std::min(
+            {sets, blocks.pages_ready_alike(source.block, source.page, now, written - source.page), geometry.pages_per_block() - target.page});
+        blocks.check_program(target.block, target.page);
+        const Scheduler::Way in = scheduler.way_to(geometry.plane_of(target.block));
+        ensure(std::ranges::none_of(columns_, [&](const Column& other) { return other.in.cells == in.cells; }), "page sets are written side by side");
+        columns_.push_back({source, target, scheduler.way_to(geometry.plane_of(source.block)), in, blocks.read_ready(source.block, source.page, now),
+                            now, blocks.program_ready(target.block, now)});
+    }
+    return sets;
+}
+
+/// As copy_plainly(), for sets of pages.
+CopiedRun NandArray::Impl::rewrite_run(const RewriteRun& run, const Io& io) {
+    CopiedRun copied{.pages = 0, .done = io.when, .failed = std::nullopt};
+    if (!copies_plainly_ || faults != nullptr || events.wants(EventLevel::all) || io.transfer != nullptr || io.origin.cause == Cause::user)
+        return copied;
+    ensure(!cut_, "no operation after a power cut");
+    copied.pages = take_columns(run, io.when);
+    for (std::uint32_t set = 0; set < copied.pages; ++set) {
+        SimTime read = io.when;
+        for (Column& column : columns_) read = std::max(read, column.read_end = scheduler.read_plainly(column.out, column.ready));
+        for (Column& column : columns_) {
+            column.end = scheduler.program_plainly(column.in, read, std::max(read, column.end));
+            column.ends[set % column.ends.size()] = column.end;
+            copied.done = std::max(copied.done, column.end);
+        }
+    }
+    if (copied.pages == 0) return copied;
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+        const Column& column = columns_[c];
+        ensure(store.write_programmed_run(run.to[c], run.oob, copied.pages).has_value(), "records that no host file holds can be written");
+        blocks.note_read(column.source.block, column.read_end);
+        blocks.note_programs(column.target.block, column.target.page, copied.pages, column.ends);
+    }
+    counters.reads[static_cast<std::size_t>(io.origin.cause)] += columns_.size() * copied.pages;
+    counters.programs[static_cast<std::size_t>(io.origin.cause)] += columns_.size() * copied.pages;
+    return copied;
 }
 
 } // namespace flashlab

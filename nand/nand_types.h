@@ -71,6 +71,15 @@ struct CopiedRun {
     std::optional<NandError> failed; ///< the error of the page behind them; none: all were copied
 };
 
+/// Page sets that are copied under other OOBs: page from[c] + i of the i-th set goes to page to[c] + i. The pages of a set get the same OOB, those of
+/// the i-th one `oob` with the LPN that is i further. All their blocks are different ones; those written to lie on different dies.
+struct RewriteRun {
+    std::span<const Ppn> from;
+    std::span<const Ppn> to;
+    std::uint32_t sets = 0;
+    PageOob oob;
+};
+
 /// A block with a page that took so many retries, or one more than there are, and would take fewer if it were written anew.
 struct TiredBlock {
     BlockId block{0};

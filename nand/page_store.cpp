@@ -16,6 +16,15 @@ std::expected<void, HostIoError> PageStore::write_programmed(Ppn page, const Pag
     return write_record(page, record);
 }
 
+std::expected<void, HostIoError> PageStore::write_programmed_run(Ppn first, const PageOob& oob, std::uint32_t pages) {
+    PageOob one = oob;
+    for (std::uint32_t i = 0; i < pages; ++i) {
+        one.lpn = Lpn{oob.lpn.value() + i};
+        if (auto wrote = write_programmed(Ppn{first.value() + i}, one, 0); !wrote) return wrote;
+    }
+    return {};
+}
+
 std::expected<void, HostIoError> PageStore::read_block_records_leniently(Ppn first, BlockId block, std::span<PageRecord> to) {
     const auto read = read_block_records(block, to);
     if (read || read.error().error_number != EBADMSG) return read;

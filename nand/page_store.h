@@ -120,6 +120,8 @@ public:
     /// Reads the block records from `first` on, in one sequential pass.
     [[nodiscard]] virtual std::expected<void, HostIoError> read_blocks(BlockId first, std::span<BlockRecord> to) = 0;
     [[nodiscard]] virtual std::expected<void, HostIoError> write_block(BlockId block, const BlockRecord& record) = 0;
+    /// write_programmed() for consecutive pages of a block, whose LPNs go up one by one. Only for stores without payload.
+    [[nodiscard]] virtual std::expected<void, HostIoError> write_programmed_run(Ppn first, const PageOob& oob, std::uint32_t pages);
 };
 
 } // namespace flashlab

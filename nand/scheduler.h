@@ -76,6 +76,15 @@ public:
     [[nodiscard]] bool copies_runs() const;
     /// The cells of the first program do not begin before `cells_from`. The end of the program of page i goes to ends[i % ends.size()].
     CopyRun copy_run(PlaneId source, PlaneId target, std::uint32_t pages, SimTime from, SimTime cells_from, std::span<SimTime> ends);
+    /// Bus and cells of a plane. Like copy(), the next three are for arrays whose copies need nothing else.
+    struct Way {
+        Calendar* bus;
+        Calendar* cells;
+    };
+    [[nodiscard]] Way way_to(PlaneId plane) { return {&buses_[channel_of(plane).value()], &cells_of(plane)}; }
+    /// read() and program() of a whole page that is not the host's; each returns its end.
+    SimTime read_plainly(const Way& way, SimTime from);
+    SimTime program_plainly(const Way& way, SimTime from, SimTime cells_from);
     /// One copy; the cells of its program do not begin before `cells_from`.
     CopyRun copy(PlaneId source, PlaneId target, SimTime from, SimTime cells_from);
     /// How many reads have suspended an erase or a program so far.
@@ -130,8 +139,12 @@ private:
     static constexpr std::size_t windows_a_lane = suspendable_a_lane + reads_a_lane;
     struct CopyWay;
     struct CopyRoute;
-    [[nodiscard]] CopyWay way_of(PlaneId source, PlaneId target);
-    CopyRun copy_one(const CopyWay& route, SimTime from, SimTime cells_from);
+    CopyRun copy_one(const CopyWay& way, SimTime from, SimTime cells_from);
+    struct PlainRead {
+        SimTime sense;
+        SimTime end;
+    };
+    PlainRead read_one(const Way& way, SimTime from);
     void open_window(std::size_t lane, SimTime begin, SimTime end, std::uint32_t suspends, bool is_read = false);
     void suspend(Window& window, Calendar& cells, SimTime sense, SimTime cells_free);
     /// The window in which this read may suspend an operation; null: there is none. `earliest` becomes the first instant at which it may sense there.

@@ -1,4 +1,4 @@
-/// Runs of copies on the calendars: merges of block-mapping schemes consist of them.
+/// Copies on the calendars, one by one and in runs: merges of block-mapping schemes and of COFTL consist of them.
 #include <algorithm>
 #include <array>
 
@@ -9,12 +9,8 @@ namespace flashlab {
 
 /// Where a copy goes.
 struct Scheduler::CopyWay {
-    Calendar& source_bus;
-    Calendar& source_cells;
-    Calendar& target_bus;
-    Calendar& target_cells;
-    Duration in;   ///< command and data of a program
-    Duration held; ///< by the program, of the target's cells
+    Way source;
+    Way target;
 };
 
 /// And what a run of copies takes from each calendar when no other reservation is in its way.
@@ -26,20 +22,21 @@ struct Scheduler::CopyRoute : CopyWay {
         [[nodiscard]] std::span<const Calendar::Phase> of_a_step() const { return std::span{phases}.first(count); }
     };
     CopyRoute(const CopyWay& way, const NandTiming& timing, Duration page, Duration slip_in)
-        : CopyWay{way}, read{timing.command + timing.page_read + page} {
-        add(source_bus, {Duration{0}, timing.command});
-        add(source_bus, {timing.command + timing.page_read, page, false, slip_in});
-        add(source_cells, {timing.command, timing.page_read + page});
-        add(target_bus, {read, in});
-        add(target_cells, {read, held});
+        : CopyWay{way}, read{timing.command + timing.page_read + page}, held{timing.command + page + timing.page_program} {
+        add(*source.bus, {Duration{0}, timing.command});
+        add(*source.bus, {timing.command + timing.page_read, page, false, slip_in});
+        add(*source.cells, {timing.command, timing.page_read + page});
+        add(*target.bus, {read, timing.command + page});
+        add(*target.cells, {read, held});
     }
     [[nodiscard]] Duration step() const { return read + held; }
     [[nodiscard]] std::span<const Use> used() const { return std::span{uses}.first(count); }
     [[nodiscard]] SimTime free_at() const {
-        return std::max({source_bus.free_at(), source_cells.free_at(), target_bus.free_at(), target_cells.free_at()});
+        return std::max({source.bus->free_at(), source.cells->free_at(), target.bus->free_at(), target.cells->free_at()});
     }
 
     Duration read; ///< a copy begins with it
+    Duration held; ///< by the program, of the target's cells
     std::array<Use, 4> uses{};
     std::size_t count = 0;
 
@@ -52,12 +49,6 @@ private:
     }
 };
 
-Scheduler::CopyWay Scheduler::way_of(PlaneId source, PlaneId target) {
-    const Duration in = timing_.command + whole_page_;
-    return {buses_[channel_of(source).value()], cells_of(source), buses_[channel_of(target).value()], cells_of(target), in,
-            in + timing_.page_program};
-}
-
 bool Scheduler::copies_runs() const {
     return !options_.cache_register && !options_.bus_held_while_sensing && windows_.empty() && media_.is_single() &&
            media_.own_medium().program_times.empty() && timing_.controller_page_read == Duration{0} && timing_.controller_page_program == Duration{0};
@@ -67,7 +58,7 @@ bool Scheduler::copies_runs() const {
 /// that has to wait is reserved by itself, as read() and program() do.
 Scheduler::CopyRun Scheduler::copy_run(PlaneId source, PlaneId target, std::uint32_t pages, SimTime from, SimTime cells_from,
                                        std::span<SimTime> ends) {
-    const CopyRoute route{way_of(source, target), timing_, whole_page_, slip_in_};
+    const CopyRoute route{{way_to(source), way_to(target)}, timing_, whole_page_, slip_in_};
     CopyRun run{from, from};
     for (std::uint32_t i = 0; i < pages; cells_from = run.end) {
         for (const auto& use : route.used()) use.calendar->settle(settled_);
@@ -97,43 +88,62 @@ Scheduler::CopyRun Scheduler::copy_run(PlaneId source, PlaneId target, std::uint
 }
 
 Scheduler::CopyRun Scheduler::copy(PlaneId source, PlaneId target, SimTime from, SimTime cells_from) {
-    const CopyWay way = way_of(source, target);
-    way.source_bus.settle(settled_);
-    way.source_cells.settle(settled_);
+    const CopyWay way{way_to(source), way_to(target)};
     const CopyRun page = copy_one(way, from, cells_from);
-    if (way.source_bus.notes_brief()) way.source_bus.note_brief(page.sense);
-    last_end_ = std::max(last_end_, page.end);
+    if (way.source.bus->notes_brief()) way.source.bus->note_brief(page.sense);
     return page;
 }
 
-Scheduler::CopyRun Scheduler::copy_one(const CopyWay& route, SimTime from, SimTime cells_from) {
-    CopyRun page{from, from};
-    for (SimTime start = from;;) {
-        const SimTime command = route.source_bus.earliest(start, timing_.command);
+Scheduler::CopyRun Scheduler::copy_one(const CopyWay& way, SimTime from, SimTime cells_from) {
+    const PlainRead read = read_one(way.source, from);
+    return {read.end, program_plainly(way.target, read.end, cells_from), read.sense};
+}
+
+SimTime Scheduler::read_plainly(const Way& way, SimTime from) {
+    const PlainRead read = read_one(way, from);
+    if (way.bus->notes_brief()) way.bus->note_brief(read.sense);
+    last_end_ = std::max(last_end_, read.end);
+    return read.end;
+}
+
+/// Where the cells have no room before the end of all that they do, no search before it is worth the time: it would come to that end, too.
+Scheduler::PlainRead Scheduler::read_one(const Way& way, SimTime from) {
+    Calendar& bus = *way.bus;
+    Calendar& cells = *way.cells;
+    bus.settle(settled_);
+    cells.settle(settled_);
+    const SimTime room = cells.earliest(from + timing_.command, timing_.page_read + whole_page_);
+    for (SimTime start = room >= cells.free_at() ? room - timing_.command : from;;) {
+        const SimTime command = bus.earliest(start, timing_.command);
         const SimTime sense = command + timing_.command;
-        const SimTime out = route.source_bus.earliest(sense + timing_.page_read, whole_page_, slip_in_);
-        page.sense = sense;
-        page.read_end = out + whole_page_;
-        const SimTime cells = route.source_cells.earliest(sense, page.read_end - sense);
-        if (cells != sense) {
-            start = cells - timing_.command;
+        const SimTime out = bus.earliest(sense + timing_.page_read, whole_page_, slip_in_);
+        const SimTime end = out + whole_page_;
+        const SimTime at = cells.earliest(sense, end - sense);
+        if (at != sense) {
+            start = at - timing_.command;
             continue;
         }
-        route.source_bus.take(command, timing_.command);
-        route.source_bus.take(out, whole_page_);
-        route.source_cells.take(sense, page.read_end - sense);
-        break;
+        bus.take(command, timing_.command);
+        bus.take(out, whole_page_);
+        cells.take(sense, end - sense);
+        return {sense, end};
     }
-    route.target_bus.settle(settled_);
-    route.target_cells.settle(settled_);
-    for (SimTime start = route.target_cells.earliest(std::max(page.read_end, cells_from - route.in), route.held);;) {
-        const SimTime at = route.target_bus.earliest(start, route.in);
-        start = route.target_cells.earliest(at, route.held);
+}
+
+SimTime Scheduler::program_plainly(const Way& way, SimTime from, SimTime cells_from) {
+    Calendar& bus = *way.bus;
+    Calendar& cells = *way.cells;
+    bus.settle(settled_);
+    cells.settle(settled_);
+    const Duration in = timing_.command + whole_page_, held = in + timing_.page_program;
+    for (SimTime start = cells.earliest(std::max(from, cells_from - in), held);;) {
+        const SimTime at = bus.earliest(start, in);
+        start = cells.earliest(at, held);
         if (start != at) continue;
-        route.target_bus.take(at, route.in);
-        route.target_cells.take(at, route.held);
-        page.end = at + route.held;
-        return page;
+        bus.take(at, in);
+        cells.take(at, held);
+        last_end_ = std::max(last_end_, at + held);
+        return at + held;
     }
 }
 

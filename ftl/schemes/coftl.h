@@ -219,7 +219,18 @@ private:
         bool whole; ///< false: a program failed
         SimTime done;
     };
-    FtlResult<Copied> copy_into(SetId target, VirtualBlockId vb, TableId table, std::uint32_t valid, const Io& io);
+    struct Merge {
+        SetId target;
+        VirtualBlockId vb;
+        TableId table;
+        std::uint32_t valid; ///< page sets that it copies
+        Io io;
+    };
+    FtlResult<Copied> copy_into(const Merge& merge);
+    [[nodiscard]] std::uint32_t run_from(TableId table, VirtualPage page) const;
+    [[nodiscard]] PageOob oob_of_copy(const Merge& merge, VirtualPage page, PageKind kind) const;
+    CopiedRun rewrite(const Merge& merge, VirtualPage page, RowId row, std::uint32_t sets);
+    FtlResult<Copied> copy_page(const Merge& merge, VirtualPage page, RowId row);
     /// Columns of a set that one command reaches; two are a pair of planes.
     [[nodiscard]] std::uint32_t at_once() const { return BlockSets::planes_at_once(array_.config()); }
     /// Erases the set's blocks from this column on that one command reaches.
@@ -326,6 +337,7 @@ private:
     RunningMean merge_ns_;                      ///< of a chain
 
     std::vector<PageRead> reads_;
+    std::vector<Ppn> from_, to_;    ///< of the run of page sets at hand
     std::vector<SetId> gone_;       ///< what detach() gave last
     std::vector<std::byte> row_;    ///< a page set, for merges
     std::vector<std::byte> page_;   ///< a page, for summaries

@@ -238,7 +238,7 @@ FtlResult<SimTime> Coftl::merge(VirtualBlockId vb, TableId table, SimTime now, C
         const auto taken = take_set(now, now);
         if (!taken) return std::unexpected(taken.error());
         const auto [set, ready] = *taken;
-        const auto copied = copy_into(set, vb, table, valid, {ready, origin});
+        const auto copied = copy_into({set, vb, table, valid, {ready, origin}});
         if (!copied) {
             info_.add_free(set, false);
             return std::unexpected(copied.error());
@@ -310,36 +310,81 @@ FtlResult<SimTime> Coftl::switch_to_last(VirtualBlockId vb, TableId table, SimTi
     return durable;
 }
 
-/// Not whole: a program failed, the set is of no use. A page that cannot be read leaves a page set that says so (C9).
-FtlResult<Coftl::Copied> Coftl::copy_into(SetId target, VirtualBlockId vb, TableId table, std::uint32_t valid, const Io& io) {
-    SimTime done = io.when;
+/// In runs of page sets that lie side by side in their set, as they do since the merge before.
+FtlResult<Coftl::Copied> Coftl::copy_into(const Merge& merge) {
+    Copied copied{true, merge.io.when};
     RowId row = first_row;
-    for (const VirtualPage p : shape_.pages()) {
-        CoftlPlace place = tables_.place(table, p);
-        if (!place.mapped()) continue;
-        SimTime got = io.when;
-        if (!place.lost()) {
-            const auto read = read_row(set_at(vb, place.index()), place.row(), row_, io);
-            if (!read && read.error().kind == NandErrorKind::host_io) return std::unexpected(fail(read.error(), shape_.lpn(vb, p)));
-            got = read ? *read : read.error().done;
-            if (!read) {
-                place = CoftlPlace{place.index(), place.row(), true};
-                tables_.set_place(table, p, place);
+    for (VirtualPage p{0}; p.value() < shape_.page_count();) {
+        std::uint32_t left = run_from(merge.table, p);
+        if (left == 0) p = next(p);
+        while (left != 0) {
+            const CopiedRun run = rewrite(merge, p, row, left);
+            copied.done = std::max(copied.done, run.done);
+            if (run.pages == 0) {
+                const auto one = copy_page(merge, p, row);
+                if (!one) return one;
+                copied = {one->whole, std::max(copied.done, one->done)};
+                if (!copied.whole) return copied;
             }
+            const std::uint32_t sets = std::max(1u, run.pages);
+            row = RowId{row.value() + sets};
+            p = VirtualPage{p.value() + sets};
+            left -= sets;
         }
-        const PageOob oob{shape_.lpn(vb, p), WriteSequence{info_.of(target).birth}, place.lost() ? PageKind::padding : PageKind::data,
-                          CoftlWord::in_primary(valid).encode()};
-        const auto end = program_row(target, row, oob, row_, io.at(got));
-        done = std::max(done, end ? *end : end.error().done);
-        if (!end) {
-            if (end.error().kind != NandErrorKind::program_failed) return std::unexpected(fail(end.error(), shape_.lpn(vb, p)));
-            failed_.push_back(array_.geometry().block_of(end.error().page));
-            return Copied{false, done};
-        }
-        row = next(row);
     }
-    ensure(row == RowId{valid}, "a merge copies what is mapped");
-    return Copied{true, done};
+    ensure(row == RowId{merge.valid}, "a merge copies what is mapped");
+    return copied;
+}
+
+/// How many virtual pages from this one on lie in page sets side by side; 0: it is not mapped.
+std::uint32_t Coftl::run_from(TableId table, VirtualPage page) const {
+    const CoftlPlace first = tables_.place(table, page);
+    if (!first.mapped() || first.lost()) return first.mapped() ? 1 : 0;
+    const std::uint32_t most = shape_.page_count() - page.value();
+    std::uint32_t count = 1;
+    while (count < most && tables_.place(table, VirtualPage{page.value() + count}) == first.further(count)) ++count;
+    return count;
+}
+
+PageOob Coftl::oob_of_copy(const Merge& merge, VirtualPage page, PageKind kind) const {
+    return {shape_.lpn(merge.vb, page), WriteSequence{info_.of(merge.target).birth}, kind, CoftlWord::in_primary(merge.valid).encode()};
+}
+
+/// As many of these page sets as the array takes in one go.
+CopiedRun Coftl::rewrite(const Merge& merge, VirtualPage page, RowId row, std::uint32_t sets) {
+    const CoftlPlace place = tables_.place(merge.table, page);
+    if (array_.keeps_payload() || at_once() != 1 || place.lost()) return {.pages = 0, .done = merge.io.when, .failed = std::nullopt};
+    const SetId source = set_at(merge.vb, place.index());
+    from_.clear();
+    to_.clear();
+    for (std::uint32_t c = 0; c < config_.width; ++c) {
+        from_.push_back(array_.geometry().page_of(sets_.block(source, c), place.row().value()));
+        to_.push_back(array_.geometry().page_of(sets_.block(merge.target, c), row.value()));
+    }
+    const CopiedRun run = array_.rewrite_run({from_, to_, sets, oob_of_copy(merge, page, PageKind::data)}, merge.io);
+    if (run.pages != 0) durable_at_ = std::max(durable_at_, run.done);
+    return run;
+}
+
+/// Not whole: a program failed, the set is of no use. A page that cannot be read leaves a page set that says so (C9).
+FtlResult<Coftl::Copied> Coftl::copy_page(const Merge& merge, VirtualPage page, RowId row) {
+    CoftlPlace place = tables_.place(merge.table, page);
+    SimTime got = merge.io.when;
+    if (!place.lost()) {
+        const auto read = read_row(set_at(merge.vb, place.index()), place.row(), row_, merge.io);
+        if (!read && read.error().kind == NandErrorKind::host_io) return std::unexpected(fail(read.error(), shape_.lpn(merge.vb, page)));
+        got = read ? *read : read.error().done;
+        if (!read) {
+            place = CoftlPlace{place.index(), place.row(), true};
+            tables_.set_place(merge.table, page, place);
+        }
+    }
+    const auto end =
+        program_row(merge.target, row, oob_of_copy(merge, page, place.lost() ? PageKind::padding : PageKind::data), row_, merge.io.at(got));
+    if (end) return Copied{true, *end};
+    if (end.error().kind != NandErrorKind::program_failed) return std::unexpected(fail(end.error(), shape_.lpn(merge.vb, page)));
+    failed_.push_back(array_.geometry().block_of(end.error().page));
+    return Copied{false, end.error().done};
 }
 
 } // namespace flashlab

@@ -31,6 +31,8 @@ public:
     [[nodiscard]] constexpr ChainIndex index() const { return ChainIndex{((bits_ & ~lost_bit) - 1) >> 16}; }
     [[nodiscard]] constexpr RowId row() const { return RowId{((bits_ & ~lost_bit) - 1) & 0xffff}; }
     [[nodiscard]] constexpr std::uint32_t bits() const { return bits_; }
+    /// So many page sets further in the same set; of a place that is mapped and not lost.
+    [[nodiscard]] constexpr CoftlPlace further(std::uint32_t rows) const { return from_bits(bits_ + rows); }
     friend constexpr bool operator==(CoftlPlace, CoftlPlace) = default;
 
 private:

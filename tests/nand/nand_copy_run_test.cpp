@@ -51,6 +51,23 @@ CopiedRun one_by_one(NandArray& array, Ppn from, Ppn to, std::uint32_t pages, co
     return run;
 }
 
+/// The pages of a set are read together, then programmed one call each.
+SimTime sets_one_by_one(NandArray& array, const RewriteRun& run, const Io& io) {
+    SimTime done = io.when;
+    for (std::uint32_t set = 0; set < run.sets; ++set) {
+        std::vector<PageRead> reads;
+        for (const Ppn page : run.from) reads.push_back({Ppn{page.value() + set}, 0, array.geometry().page_bytes(), {}});
+        const SimTime read = array.read(reads, io).value();
+        PageOob oob = run.oob;
+        oob.lpn = Lpn{oob.lpn.value() + set};
+        for (const Ppn page : run.to) {
+            const PageProgram one{Ppn{page.value() + set}, {}, oob};
+            done = std::max(done, array.program({&one, 1}, io.at(read)).value());
+        }
+    }
+    return done;
+}
+
 void compare(Quiet& a, Quiet& b) {
     std::uint32_t different = 0;
     for (std::uint32_t p = 0; p < a.geometry.pages(); ++p) {
@@ -134,4 +151,62 @@ TEST_CASE("runs at random leave what single copies leave, beside traffic on the 
         }
         if (pages_per_block < 100 || i % 40 == 39) compare(whole, single);
     }
+}
+
+TEST_CASE("runs of page sets at random leave what single reads and programs leave, beside traffic on the same buses and planes", "[nand][copy-run]") {
+    const std::uint64_t seed = GENERATE(1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u);
+    const std::uint32_t pages_per_block = GENERATE(8u, 300u);
+    Quiet whole{pages_per_block}, single{pages_per_block};
+    Random random{seed};
+    SimTime now = sim_start;
+    std::uint64_t asked = 0, taken = 0, in_part = 0;
+    for (int i = 0; i < 400; ++i) {
+        CAPTURE(seed, pages_per_block, i);
+        std::vector<std::uint32_t> blocks; // different ones: sources, then targets
+        const std::size_t width = 1 + random.below(3);
+        while (blocks.size() < 2 * width) {
+            const auto block = static_cast<std::uint32_t>(random.below(whole.geometry.blocks()));
+            const auto die_of = [&](std::uint32_t of) { return whole.geometry.die_of(whole.geometry.plane_of(BlockId{of})); };
+            const auto is_near = [&](std::uint32_t other) { return die_of(other) == die_of(block); };
+            const auto targets = std::span{blocks}.subspan(std::min(width, blocks.size()));
+            if (std::ranges::find(blocks, block) == blocks.end() && std::ranges::none_of(targets, is_near)) blocks.push_back(block);
+        }
+        const auto pointer = [&](std::uint32_t block) { return whole.array.write_pointer(BlockId{block}); };
+        const std::uint64_t what = random.below(8);
+        if (what < 3 && pointer(blocks[0]) < pages_per_block) {
+            // Sources of several pages, whose programs have often not ended.
+            for (std::uint64_t n = 1 + random.below(8); n-- > 0 && pointer(blocks[0]) < pages_per_block;)
+                REQUIRE(whole.program(blocks[0], pointer(blocks[0]), now) == single.program(blocks[0], pointer(blocks[0]), now));
+        } else if (what < 6) {
+            std::vector<Ppn> from, to;
+            std::uint32_t sets = pages_per_block;
+            for (std::size_t c = 0; c < width; ++c) {
+                const std::uint32_t filled = pointer(blocks[c]), next = pointer(blocks[width + c]);
+                const auto first = static_cast<std::uint32_t>(filled == 0 || random.chance(1, 2) ? 0 : random.below(filled));
+                sets = std::min({sets, filled - first, pages_per_block - next});
+                from.push_back(whole.page(blocks[c], first));
+                to.push_back(whole.page(blocks[width + c], std::min(next, pages_per_block - 1)));
+            }
+            if (sets == 0) continue;
+            RewriteRun run{from, to, sets, {Lpn{static_cast<std::uint32_t>(random.below(1000))}, WriteSequence{whole.next}, PageKind::data, 7}};
+            const Io io{now, {Cause::merge, no_event}};
+            const CopiedRun copied = whole.array.rewrite_run(run, io);
+            REQUIRE(copied.pages <= sets);
+            asked += sets;
+            taken += copied.pages;
+            in_part += copied.pages != 0 && copied.pages != sets ? 1 : 0;
+            run.sets = copied.pages;
+            REQUIRE(copied.done == sets_one_by_one(single.array, run, io));
+        } else if (what == 6) {
+            REQUIRE(whole.array.erase(BlockId{blocks[0]}, {now, {}}).value() == single.array.erase(BlockId{blocks[0]}, {now, {}}).value());
+        } else {
+            const std::int64_t most = random.chance(1, 3) ? std::max<std::int64_t>(1, (whole.array.last_reserved_end() - now).count()) : 900'000;
+            now += Duration{static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(most)))};
+            whole.array.settle(now);
+            single.array.settle(now);
+        }
+        if (pages_per_block < 100 || i % 40 == 39) compare(whole, single);
+    }
+    CHECK(taken * 4 > asked);
+    CHECK(in_part > 0);
 }
