@@ -122,9 +122,20 @@ std::optional<Segment> smaller_line(std::span<const PlacedPage> placed, std::uin
     return 9 + s.names.size() < 8 * exact_ones ? std::optional{std::move(s)} : std::nullopt;
 }
 
+namespace {
+
+/// The first segment of a level that starts there or behind. No start comes twice, so in a full level there are few places to look at.
+auto first_from(auto& level, std::uint32_t start) {
+    const std::size_t before = std::min<std::size_t>(level.size(), start), behind = std::min<std::size_t>(level.size(), 256 - start);
+    return std::ranges::lower_bound(level.end() - static_cast<std::ptrdiff_t>(behind), level.begin() + static_cast<std::ptrdiff_t>(before), start, {},
+                                    &Segment::start);
+}
+
+} // namespace
+
 std::optional<SegmentLevels::Found> SegmentLevels::find(std::uint8_t page) const {
     for (const Level& level : levels_) {
-        const auto behind = std::ranges::upper_bound(level, page, {}, &Segment::start);
+        const auto behind = first_from(level, page + 1u);
         if (behind == level.begin()) continue;
         const Segment& s = *std::prev(behind);
         if (!s.holds(page)) continue;
@@ -135,11 +146,13 @@ std::optional<SegmentLevels::Found> SegmentLevels::find(std::uint8_t page) const
 
 SegmentLevels::Pages SegmentLevels::pages_of(const Segment& s) {
     Pages pages;
-    if (s.is_approximate())
+    if (s.is_approximate()) {
         for (const std::uint8_t page : s.names) pages.set(page);
-    else
-        for (std::uint32_t page = s.start, step = s.is_hole() || s.length == 0 ? 1 : slope::stride(s.slope); page <= s.end(); page += step)
-            pages.set(page);
+        return pages;
+    }
+    const std::uint32_t step = s.is_hole() || s.length == 0 ? 1 : slope::stride(s.slope);
+    if (step == 1) return ~pages >> (255u - s.length) << s.start;
+    for (std::uint32_t page = s.start; page <= s.end(); page += step) pages.set(page);
     return pages;
 }
 
@@ -152,8 +165,8 @@ bool SegmentLevels::cut(Segment& s, const Pages& gone) {
     if (s.length == 0) return !gone.test(s.start);
     const Pages left = pages_of(s) & ~gone;
     if (left.none()) return false;
-    std::uint32_t first = s.start, last = s.end();
-    while (!left.test(first)) ++first;
+    const auto first = static_cast<std::uint32_t>(left._Find_first());
+    std::uint32_t last = s.end();
     while (!left.test(last)) --last;
     if (!s.is_hole()) s.intercept = s.predict(static_cast<std::uint8_t>(first));
     s.start = static_cast<std::uint8_t>(first);
@@ -163,12 +176,12 @@ bool SegmentLevels::cut(Segment& s, const Pages& gone) {
 }
 
 bool SegmentLevels::has_place(const Level& level, const Segment& s) {
-    const auto at = std::ranges::lower_bound(level, s.start, {}, &Segment::start);
+    const auto at = first_from(level, s.start);
     return (at == level.end() || at->start > s.end()) && (at == level.begin() || std::prev(at)->end() < s.start);
 }
 
 void SegmentLevels::place(Level& level, Segment s) {
-    const auto at = std::ranges::lower_bound(level, s.start, {}, &Segment::start);
+    const auto at = first_from(level, s.start);
     level.insert(at, std::move(s));
 }
 
@@ -176,7 +189,7 @@ void SegmentLevels::insert(Segment segment) {
     if (levels_.empty()) levels_.emplace_back();
     has_lines_ = has_lines_ || segment.is_approximate();
     Level& top = levels_.front();
-    auto first = std::ranges::lower_bound(top, segment.start, {}, &Segment::start);
+    auto first = first_from(top, segment.start);
     if (first != top.begin() && std::prev(first)->end() >= segment.start) --first;
     if (!has_lines_) { // what most insertions are costs no more than a search
         if (first == top.end() || first->start > segment.end()) {
@@ -188,6 +201,7 @@ void SegmentLevels::insert(Segment segment) {
             *first = std::move(segment);
             return;
         }
+        if (segment.length == 0) return insert_into(first, std::move(segment));
     }
     const Pages taken = pages_of(segment);
     Level kept, pushed;
@@ -215,6 +229,25 @@ void SegmentLevels::insert(Segment segment) {
     count();
 }
 
+/// A page within the range of a longer segment, which is cut, or goes a level down.
+void SegmentLevels::insert_into(Level::iterator longer, Segment page) {
+    Pages taken;
+    taken.set(page.start);
+    (void)cut(*longer, taken); // it has a page more
+    ++segments_;
+    if (longer->start > page.start) {
+        levels_.front().insert(longer, std::move(page));
+    } else if (longer->end() < page.start) {
+        levels_.front().insert(std::next(longer), std::move(page));
+    } else {
+        std::swap(*longer, page);
+        if (levels_.size() > 1 && has_place(levels_[1], page))
+            place(levels_[1], std::move(page));
+        else
+            levels_.insert(levels_.begin() + 1, Level{})->push_back(std::move(page));
+    }
+}
+
 void SegmentLevels::put_on_top(const SegmentLevels& newer) {
     for (const Level& level : newer.levels_ | std::views::reverse)
         for (const Segment& s : level) insert(s);
@@ -222,40 +255,60 @@ void SegmentLevels::put_on_top(const SegmentLevels& newer) {
 
 void SegmentLevels::compact(bool is_all) {
     if (levels_.size() < 2) return; // nothing is hidden
-    Level left;                     // newest first
-    left.reserve(segments_);
+    std::vector<Level> old = std::exchange(levels_, {});
+    std::array<Segment*, 256> left{}; // newest first; each holds a page that no other does
+    std::size_t kept = 0;
     std::vector<Pages> own; // of holes
     Pages hidden, below;
-    for (Level& level : levels_) {
+    for (Level& level : old) {
         const Pages above = hidden;
         for (Segment& s : level) {
-            if (!cut(s, above)) continue;
-            const Pages pages = pages_of(s) & ~above;
-            if (s.is_hole()) own.push_back(pages);
-            hidden |= pages;
-            left.push_back(std::move(s));
+            if (s.is_single()) {
+                if (above.test(s.start)) continue;
+                hidden.set(s.start);
+            } else {
+                if (!cut(s, above)) continue;
+                const Pages pages = pages_of(s) & ~above;
+                if (s.is_hole()) own.push_back(pages);
+                hidden |= pages;
+            }
+            left[kept++] = &s;
         }
     }
-    for (std::size_t i = left.size(); is_all && !own.empty() && i-- > 0;) {
-        if (!left[i].is_hole()) {
-            below |= pages_of(left[i]);
+    for (std::size_t i = kept; is_all && !own.empty() && i-- > 0;) {
+        Segment& s = *left[i];
+        if (!s.is_hole()) {
+            below |= pages_of(s);
             continue;
         }
-        if (const Pages needed = own.back() & below; !cut(left[i], ~needed)) left[i] = {.slope = 1}; // an approximate one without pages
+        if (const Pages needed = own.back() & below; !cut(s, ~needed)) s = {.slope = 1}; // an approximate one without pages
         own.pop_back();
     }
-    std::erase_if(left, [](const Segment& s) { return s.is_approximate() && s.names.empty(); });
-    levels_.clear();
-    std::array<std::uint16_t, 256> depth{}; // levels that hide a page
-    for (Segment& s : left) {
-        const auto range = std::span{depth}.subspan(s.start, s.length + std::size_t{1});
-        const std::uint16_t level = *std::ranges::max_element(range);
-        std::ranges::fill(range, static_cast<std::uint16_t>(level + 1));
-        if (level == levels_.size()) levels_.emplace_back();
-        levels_[level].push_back(std::move(s));
-    }
-    for (Level& level : levels_) std::ranges::sort(level, {}, &Segment::start);
+    put_in_levels(std::span{left}.first(kept));
     count();
+}
+
+/// As high as the order allows, newest first; by start without a sort: each level has a start once.
+void SegmentLevels::put_in_levels(std::span<Segment* const> newest_first) {
+    static constexpr std::int16_t none = -1;
+    std::array<std::int16_t, 256> depth{}; // levels that hide a page
+    std::array<std::int16_t, 256> level, on_level{}, at_start, next;
+    at_start.fill(none);
+    for (std::size_t i = 0; i < newest_first.size(); ++i) {
+        const Segment& s = *newest_first[i];
+        if (s.is_approximate() && s.names.empty()) continue;
+        std::int16_t deepest = 0;
+        for (std::uint32_t page = s.start; page <= s.end(); ++page) deepest = std::max(deepest, depth[page]);
+        for (std::uint32_t page = s.start; page <= s.end(); ++page) depth[page] = static_cast<std::int16_t>(deepest + 1);
+        level[i] = deepest;
+        ++on_level[static_cast<std::size_t>(deepest)];
+        next[i] = std::exchange(at_start[s.start], static_cast<std::int16_t>(i));
+    }
+    for (const std::int16_t segments : on_level)
+        if (segments != 0) levels_.emplace_back().reserve(static_cast<std::size_t>(segments));
+    for (std::int16_t i : at_start)
+        for (; i != none; i = next[static_cast<std::size_t>(i)])
+            levels_[static_cast<std::size_t>(level[static_cast<std::size_t>(i)])].push_back(std::move(*newest_first[static_cast<std::size_t>(i)]));
 }
 
 void SegmentLevels::count() {

@@ -46,6 +46,7 @@ struct Segment {
     [[nodiscard]] bool is_hole() const { return slope == slope::of_hole; }
     [[nodiscard]] bool is_exact() const { return (slope & 1) == 0; }
     [[nodiscard]] bool is_approximate() const { return !is_exact() && !is_hole(); }
+    [[nodiscard]] bool is_single() const { return length == 0 && is_exact(); }
     [[nodiscard]] std::uint32_t end() const { return std::uint32_t{start} + length; }
     [[nodiscard]] bool holds(std::uint8_t page) const;
     /// Of a page that it holds and that is mapped.
@@ -124,6 +125,8 @@ private:
     [[nodiscard]] static bool cut(Segment& s, const Pages& gone);
     [[nodiscard]] static bool has_place(const Level& level, const Segment& s);
     static void place(Level& level, Segment s);
+    void insert_into(Level::iterator longer, Segment page);
+    void put_in_levels(std::span<Segment* const> newest_first);
     void count();
 
     std::vector<Level> levels_; ///< by start
