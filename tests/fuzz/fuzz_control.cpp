@@ -49,7 +49,7 @@ public:
         mount_.emplace(opened_->device());
         faults_.attach(*opened_, [](const std::string&) {});
         faults_.set_mount(*mount_);
-        control_.emplace(directory_, *opened_, *mount_, faults_, persistence_, opened_->device().ready_at(), [] {});
+        control_.emplace(directory_, *opened_, *mount_, faults_, streams_, persistence_, opened_->device().ready_at(), [] {});
         auto socket = ControlSocket::make(path_, [this](std::string_view request) { return control_->answer(request); });
         if (!socket) found(socket.error());
         socket_ = std::move(*socket);
@@ -83,6 +83,7 @@ private:
     std::unique_ptr<DeviceDirectory> opened_;
     std::optional<test::QuietMount> mount_;
     FaultControl faults_;
+    StreamRules streams_;
     std::unique_ptr<LivePersistence> persistence_; ///< strict
     std::optional<MountControl> control_;
     std::unique_ptr<ControlSocket> socket_;

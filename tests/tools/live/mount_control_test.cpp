@@ -16,7 +16,7 @@ struct ControlledDevice {
         mount.emplace(opened->device());
         faults.attach(*opened, [this](const std::string& line) { complaints += line + '\n'; });
         faults.set_mount(*mount);
-        control.emplace(work / "device", *opened, *mount, faults, persistence, opened->device().ready_at(), [this] { ++samples; });
+        control.emplace(work / "device", *opened, *mount, faults, streams, persistence, opened->device().ready_at(), [this] { ++samples; });
     }
     Json ask(const std::string& request) { return *Json::parse(control->answer(request)); }
     /// A file with data that nobody has synced.
@@ -34,6 +34,7 @@ struct ControlledDevice {
     std::unique_ptr<DeviceDirectory> opened;
     std::optional<QuietMount> mount;
     FaultControl faults;
+    StreamRules streams;
     std::unique_ptr<LivePersistence> persistence; ///< strict
     std::optional<MountControl> control;
 };
@@ -123,4 +124,13 @@ TEST_CASE("a fault of the host's image strikes the device's next write, and none
         CHECK((device.opened->host_errno() == EIO) == !is_cleared);
         device.opened->abandon();
     }
+}
+
+TEST_CASE("a rule for a stream that the drive does not have is refused with the remedy, and none of the others is taken", "[tools]") {
+    ControlledDevice device;
+    CHECK(device.ask(R"({"cmd":"stream"})")["streams"].items().empty());
+    CHECK(device.ask(R"({"cmd":"stream","rules":["uid:1=1"]})")["error"].text().contains("--set ftl.separation=host"));
+    CHECK(device.ask(R"({"cmd":"stream","rules":["uid:1=0","nonsense"]})")["error"].text().contains("write uid:1000=3"));
+    CHECK(device.ask(R"({"cmd":"stream","rules":[7]})")["error"].text().contains("no rule"));
+    CHECK(device.ask(R"({"cmd":"stream","rules":["uid:1=0"]})")["streams"].items().empty()); // ends a rule that there is not
 }
