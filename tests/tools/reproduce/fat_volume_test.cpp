@@ -26,9 +26,9 @@ Content random_bytes(Random& random, std::size_t bytes) {
 }
 
 /// Files by directory and name: directory "" is the root, others lie in it.
-class Model {
+class FatModel {
 public:
-    Model(World& world, std::uint64_t seed) : world_{world}, random_{seed} {}
+    FatModel(World& world, std::uint64_t seed) : world_{world}, random_{seed} {}
     void step();
     void compare();
 
@@ -56,7 +56,7 @@ private:
     std::map<Key, Content> files_;
 };
 
-void Model::create() {
+void FatModel::create() {
     if (random_.chance(1, 5)) {
         const std::string name = fmt::format("d{}", random_.below(12));
         const auto made = world_.volume->make_directory(world_.call(), {}, name);
@@ -74,7 +74,7 @@ void Model::create() {
     if (made) files_[key];
 }
 
-void Model::write() {
+void FatModel::write() {
     auto at = std::next(files_.begin(), static_cast<std::ptrdiff_t>(random_.below(files_.size())));
     auto& [key, content] = *at;
     auto file = world_.volume->lookup(world_.call(), directory(key.first), key.second);
@@ -92,7 +92,7 @@ void Model::write() {
     }
 }
 
-void Model::remove() {
+void FatModel::remove() {
     if (random_.chance(1, 12) && !directories_.empty()) {
         const std::string name = *directories_.begin();
         const bool empty = std::ranges::none_of(files_, [&](const auto& f) { return f.first.first == name; });
@@ -110,7 +110,7 @@ void Model::remove() {
     files_.erase(at);
 }
 
-void Model::step() {
+void FatModel::step() {
     const std::uint64_t what = random_.below(100);
     if (files_.empty() || what < 35)
         create();
@@ -124,7 +124,7 @@ void Model::step() {
     }
 }
 
-void Model::compare() {
+void FatModel::compare() {
     std::size_t listed = 0;
     std::set<std::string> all = directories_;
     all.insert("");
@@ -180,7 +180,7 @@ TEST_CASE("random calls do what a model says, in either place, with and without 
     const std::uint64_t seed = GENERATE(1u, 2u, 3u);
     CAPTURE(place == Place::pram, cache, seed);
     World world{place, {.cached_sectors = 4, .data_cache_bytes = cache, .deletes_pages = seed != 3}};
-    Model model{world, seed};
+    FatModel model{world, seed};
     for (int steps = 0; steps < 600; ++steps) {
         model.step();
         if (steps % 150 == 149) model.compare();
