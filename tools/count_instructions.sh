@@ -22,7 +22,8 @@ done
 command -v valgrind > /dev/null || { echo "count_instructions: valgrind is not installed: apt-get install valgrind" >&2 && exit 77; }
 work=$(mktemp -d "${TMPDIR:-/tmp}/flashlab-instructions.XXXXXX")
 trap 'rm -rf "$work"' EXIT
-compiler=$(strings -a "$binary" | grep -m 1 -o '^GCC: ([^)]*) [0-9.]*$' || echo unknown)
+compiler=$(strings -a "$binary" | grep -o '^GCC: ([^)]*) [0-9.]*$' | sort -u | head -n 1) # all of it is read: no signal
+: "${compiler:=unknown}"
 if [[ -n $against ]] && [[ $(head -n 1 "$against") != "$compiler" ]]; then
     echo "count_instructions: $against was counted with $(head -n 1 "$against"), this binary was made by $compiler: not comparable" >&2
     exit 77
@@ -49,8 +50,9 @@ row() { # NAME REQUESTS ARGUMENTS...: "@" among the arguments is the number of r
     else
         awk -v name="$name" -v was="$was" -v each="$each" -v most="$tolerance" 'BEGIN {
             change = (each / was - 1) * 100
-            printf "%s: %d, was %d (%+.1f %%)%s\n", name, each, was, change, change > most ? ": MORE THAN " most " %" : ""
-            exit change > most }' || worse=1
+            is_more = (change > most)
+            printf("%s: %d, was %d (%+.1f %%)%s\n", name, each, was, change, is_more ? ": more than " most " %" : "")
+            exit is_more }' || worse=1
     fi
 }
 [[ -n $against ]] || echo "$compiler"
