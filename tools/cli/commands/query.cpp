@@ -1,4 +1,5 @@
 /// flashlab query: SQL on an event log.
+#include <filesystem>
 #include <string>
 
 #include <fmt/format.h>
@@ -93,6 +94,25 @@ bool has_second_statement(const std::string& sql) {
     return false;
 }
 
+/// What `flashlab blocktrace` left beside the log, with views of its own.
+std::expected<void, std::string> attach_block_trace(SqliteConnection& db, const std::string& log) {
+    std::string path = (std::filesystem::path{log}.parent_path() / "block_trace.db").string();
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(std::filesystem::symlink_status(path, error))) return {};
+    for (std::size_t at = 0; (at = path.find('\'', at)) != std::string::npos; at += 2) path.insert(at, 1, '\'');
+    if (auto attached = db.execute(fmt::format("ATTACH '{}' AS block_trace", path)); !attached) return attached;
+    return db.execute(
+        "CREATE TEMP VIEW v_block_write AS SELECT r.request, w.command AS writer, w.pid, w.flags, w.first_sector, w.sectors, s.call, "
+        "s.command AS synced_by, s.path FROM block_trace.block_write w LEFT JOIN block_trace.block_request r ON r.write = w.n "
+        "LEFT JOIN block_trace.sync_call s ON s.n = w.sync;"
+        "CREATE TEMP VIEW v_erase_by_sync AS WITH began AS (SELECT g.id AS job, g.valid_pages AS copies, (SELECT max(request) FROM "
+        "block_trace.block_request WHERE request < g.id) AS request FROM gc_job g, block_trace.traced t WHERE g.id > t.before AND g.id <= t.last) "
+        "SELECT e.ts_ns / 1e6 AS ms, e.block, b.copies, b.request, w.command AS writer, w.flags, s.call, s.command AS synced_by, s.pid, s.path "
+        "FROM began b JOIN nand_op e ON e.parent = b.job AND e.op = (SELECT op FROM nand_op_name WHERE name = 'erase') "
+        "JOIN block_trace.block_write w ON w.n = (SELECT min(write) FROM block_trace.block_request WHERE request = b.request) "
+        "LEFT JOIN block_trace.sync_call s ON s.n = w.sync ORDER BY e.ts_ns");
+}
+
 int run_query(const QueryOptions& o) {
     if (o.schema || o.views) {
         fmt::print("{}", o.schema ? event_log_tables() + (o.views ? event_log_views() : "") : views_in_words(o.format));
@@ -108,6 +128,8 @@ int run_query(const QueryOptions& o) {
     if (const auto version = db->number("PRAGMA user_version").value_or(0); !is_sweep && version != event_log_version())
         if (auto made = db->execute(event_log_temporary_views(version)); !made) // the ready views of today, for this connection alone
             return complain(fmt::format("query: {}: {}", *path, made.error()));
+    if (const auto attached = is_sweep ? std::expected<void, std::string>{} : attach_block_trace(*db, *path); !attached)
+        return complain(fmt::format("query: block_trace.db beside {}: {}; made by blocktrace, it may be removed", *path, attached.error()));
     if (has_second_statement(o.sql)) return complain("query: one statement at a time is run: leave out what follows the ';'", exit_usage);
     const auto statement = db->prepare(o.sql);
     if (!statement)

@@ -1,0 +1,126 @@
+#include "tools/live/kernel_trace.h"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+namespace flashlab {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array sync_calls{"fsync", "fdatasync", "sync", "syncfs", "msync", "sync_file_range"};
+
+std::string link_of(const std::string& path) {
+    std::error_code error;
+    const fs::path to = fs::read_symlink(path, error);
+    return error ? std::string{} : to.string();
+}
+
+ProcessFacts facts_of_proc() {
+    return {.path_of = [](std::uint32_t pid, std::uint32_t descriptor) { return link_of(fmt::format("/proc/{}/fd/{}", pid, descriptor)); },
+            .is_of_kernel =
+                [](std::uint32_t pid) {
+                    std::error_code error;
+                    return fs::exists(fmt::format("/proc/{}", pid), error) && link_of(fmt::format("/proc/{}/exe", pid)).empty();
+                }};
+}
+
+bool write_to(const fs::path& file, std::string_view text) {
+    std::ofstream out{file};
+    out << text << std::flush;
+    return out.good();
+}
+
+} // namespace
+
+std::expected<std::unique_ptr<KernelTrace>, std::string> KernelTrace::begin(const std::string& disk) {
+    struct stat status {};
+    if (::stat(disk.c_str(), &status) != 0 || !S_ISBLK(status.st_mode)) return std::unexpected(fmt::format("{} is no disk of the kernel's", disk));
+    const unsigned major_number = major(status.st_rdev), minor_number = minor(status.st_rdev);
+    std::unique_ptr<KernelTrace> trace{new KernelTrace{fmt::format("{},{}", major_number, minor_number), facts_of_proc()}};
+    if (const std::string why = trace->make_instance(); !why.empty()) return std::unexpected(why);
+    if (const std::string why = trace->switch_on(major_number, minor_number); !why.empty()) return std::unexpected(why);
+    const int pipe = ::open((trace->instance_ / "trace_pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (pipe < 0) return std::unexpected(fmt::format("the kernel's trace cannot be read: {}", std::strerror(errno)));
+    trace->reader_ = std::thread{[self = trace.get(), pipe] { self->read_until_ended(pipe); }};
+    return trace;
+}
+
+std::string KernelTrace::make_instance() {
+    fs::path root = "/sys/kernel/tracing";
+    std::error_code error;
+    if (!fs::exists(root / "instances", error)) {
+        std::string place = (fs::temp_directory_path(error) / "flashlab-tracefs.XXXXXX").string();
+        if (::mkdtemp(place.data()) == nullptr) return fmt::format("{}: {}", place, std::strerror(errno));
+        if (::mount("tracefs", place.c_str(), "tracefs", 0, nullptr) != 0) {
+            const std::string why = std::strerror(errno);
+            ::rmdir(place.c_str());
+            return fmt::format("tracefs cannot be mounted ({}): it wants root, and in a container --privileged", why);
+        }
+        mounted_ = root = place;
+    }
+    const fs::path instance = root / "instances" / fmt::format("flashlab-{}", ::getpid());
+    if (::mkdir(instance.c_str(), 0700) != 0)
+        return fmt::format("{}: {}; the kernel's block trace wants root, and in a container --privileged", instance.string(), std::strerror(errno));
+    instance_ = instance;
+    return {};
+}
+
+std::string KernelTrace::switch_on(unsigned major_number, unsigned minor_number) {
+    const auto device = (std::uint64_t{major_number} << 20) | minor_number; // as the kernel keeps it
+    const fs::path events = instance_ / "events", queued = events / "block/block_bio_queue";
+    (void)write_to(instance_ / "buffer_size_kb", "8192");
+    if (!write_to(queued / "filter", fmt::format("dev == {}", device)) || !write_to(queued / "enable", "1"))
+        return "this kernel has no trace of its block layer (CONFIG_BLK_DEV_IO_TRACE)";
+    bool has_calls = false;
+    for (const char* call : sync_calls)
+        for (const char* side : {"enter", "exit"})
+            has_calls = write_to(events / fmt::format("syscalls/sys_{}_{}/enable", side, call), "1") || has_calls;
+    return has_calls ? "" : "this kernel has no trace of system calls (CONFIG_FTRACE_SYSCALLS)";
+}
+
+void KernelTrace::read_until_ended(int pipe) {
+    std::string begun;
+    std::array<char, 65'536> bytes{};
+    for (bool last = false; !last;) {
+        last = ends_; // what was there before is read once more
+        for (ssize_t got = 0; (got = ::read(pipe, bytes.data(), bytes.size())) > 0;) {
+            begun.append(bytes.data(), static_cast<std::size_t>(got));
+            std::size_t from = 0;
+            for (std::size_t end = 0; (end = begun.find('\n', from)) != std::string::npos; from = end + 1)
+                trace_.take(std::string_view{begun}.substr(from, end - from));
+            begun.erase(0, from);
+        }
+        pollfd more{pipe, POLLIN, 0};
+        if (!last) (void)::poll(&more, 1, 5);
+    }
+    ::close(pipe);
+}
+
+const BlockTrace& KernelTrace::end() {
+    (void)write_to(instance_ / "tracing_on", "0");
+    ends_ = true;
+    if (reader_.joinable()) reader_.join();
+    return trace_;
+}
+
+KernelTrace::~KernelTrace() {
+    if (!instance_.empty()) (void)end();
+    std::error_code error;
+    if (!instance_.empty()) ::rmdir(instance_.c_str()); // tracefs takes its files along
+    if (!mounted_.empty() && ::umount2(mounted_.c_str(), MNT_DETACH) == 0) fs::remove(mounted_, error);
+}
+
+} // namespace flashlab
