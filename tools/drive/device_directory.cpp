@@ -29,8 +29,8 @@ namespace {
 namespace files = std::filesystem;
 
 constexpr std::array<const char*, 3> locked_files{"nand.img", "pram.img", "device.toml"}; // the last by a mount that settles a cut
-constexpr std::array<const char*, 9> all_files{"device.toml",   "nand.img",      "pram.img",          "events.db", "events.db-wal",
-                                               "events.db-shm", "counters.json", "counters.json.new", "mount.log"};
+constexpr std::array<const char*, 10> all_files{"device.toml",   "nand.img",      "pram.img",          "events.db", "events.db-wal",
+                                                "events.db-shm", "counters.json", "counters.json.new", "mount.log", "block_trace.db"};
 
 /// DIR/ and DIR are the same name.
 files::path directory_named(const std::string& name) {

@@ -19,6 +19,7 @@
 #include "tools/cli/command_options.h"
 #include "tools/cli/commands/log_target.h"
 #include "tools/host/complaint.h"
+#include "tools/host/interruption.h"
 #include "tools/host/private_file.h"
 #include "tools/host/subprocess.h"
 #include "tools/live/kernel_trace.h"
@@ -165,9 +166,11 @@ int run_blocktrace(const BlocktraceOptions& o) {
         return log->number(newest_id);
     }();
     if (!before) return failed(before.error());
+    const Interruption interruption; // nothing of the trace is left behind
     auto trace = KernelTrace::begin(*loop);
     if (!trace) return failed(trace.error());
     const int code = run_to_end({.words = o.command, .directory = {}, .output = {}, .environment = {}}, AtSignal::end_it);
+    if (Interruption::came()) return Interruption::exit_code();
     sync_file_systems_on(*loop);
     const BlockTrace& traced = (*trace)->end();
     if (traced.has_gaps()) return failed("the kernel lost some of its trace; nothing is kept: trace a shorter run");
