@@ -127,7 +127,7 @@ FsResult<Timed<std::size_t>> DiskFile::put(const FsCall& call, std::uint64_t off
     const std::uint64_t page_bytes = std::max<std::uint64_t>(4096, device_.identify().atomic_unit_bytes);
     if (options_.use != nullptr) options_.use->data_written(ino, FilePage{offset / page_bytes}, Sector{first}, sectors);
     if (durability == WriteDurability::volatile_ok) note_unflushed(first, end);
-    const auto done = device_.write(Sector{first}, sectors, whole, durability, start);
+    const auto done = device_.write(Sector{first}, sectors, whole, durability, {start, call.stream});
     if (!done) return std::unexpected(errno_of(done.error()));
     Attributes& file = known(ino, call.wall);
     file.modified = file.changed = call.wall;

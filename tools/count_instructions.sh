@@ -22,7 +22,8 @@ done
 command -v valgrind > /dev/null || { echo "count_instructions: valgrind is not installed: apt-get install valgrind" >&2 && exit 77; }
 work=$(mktemp -d "${TMPDIR:-/tmp}/flashlab-instructions.XXXXXX")
 trap 'rm -rf "$work"' EXIT
-compiler=$(strings -a "$binary" | grep -o '^GCC: ([^)]*) [0-9.]*$' | sort -u | head -n 1) # all of it is read: no signal
+command -v strings > /dev/null || { echo "count_instructions: strings is not installed: apt-get install binutils" >&2 && exit 77; }
+compiler=$(strings -a "$binary" | grep -oE '^(GCC: \([^)]*\) [0-9.]+|.*clang version [0-9.]+.*)$' | LC_ALL=C sort -ru | head -n 1 || true) # clang links parts of GCC
 : "${compiler:=unknown}"
 if [[ -n $against ]] && [[ $(head -n 1 "$against") != "$compiler" ]]; then
     echo "count_instructions: $against was counted with $(head -n 1 "$against"), this binary was made by $compiler: not comparable" >&2

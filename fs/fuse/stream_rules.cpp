@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include <poll.h>
@@ -72,22 +73,29 @@ private:
 
 struct StreamRules::Kept {
     StreamRule rule;
-    LivingProcess process; ///< of a rule for a process
+    std::optional<LivingProcess> process; ///< of a rule for a process
 
-    [[nodiscard]] bool is_in_force() const { return rule.writer == StreamRule::Writer::user || process.lives(); }
+    [[nodiscard]] bool is_in_force() const { return !process || process->lives(); }
 };
 
 StreamRules::StreamRules() = default;
 StreamRules::~StreamRules() = default;
 
+std::string StreamRules::refusal(const StreamRule& rule) const {
+    if (rule.stream == no_stream) return {};
+    if (kept_.size() >= most) return fmt::format("stream {}: there are {} rules already: end some", rule.text(), most);
+    if (rule.writer == StreamRule::Writer::user) return {};
+    const LivingProcess process{rule.id};
+    if (process.lives()) return {};
+    return fmt::format("stream {}: there is no process {}{}", rule.text(), rule.id,
+                       process.error() == 0 ? "" : fmt::format(" ({})", std::strerror(process.error())));
+}
+
 std::expected<void, std::string> StreamRules::set(const StreamRule& rule) {
-    const bool is_process = rule.writer == StreamRule::Writer::process;
-    Kept kept{rule, LivingProcess{is_process ? rule.id : 0}};
-    if (rule.stream != no_stream && is_process && !kept.process.lives())
-        return std::unexpected(fmt::format("stream {}: there is no process {}{}", rule.text(), rule.id,
-                                           kept.process.error() == 0 ? "" : fmt::format(" ({})", std::strerror(kept.process.error()))));
     std::erase_if(kept_, [&](const Kept& k) { return !k.is_in_force() || (k.rule.writer == rule.writer && k.rule.id == rule.id); });
-    if (rule.stream != no_stream) kept_.push_back(std::move(kept));
+    if (rule.stream == no_stream) return {};
+    if (const std::string why = refusal(rule); !why.empty()) return std::unexpected(why);
+    kept_.push_back({rule, rule.writer == StreamRule::Writer::process ? std::optional<LivingProcess>{rule.id} : std::nullopt});
     return {};
 }
 
@@ -105,7 +113,7 @@ StreamId StreamRules::look_up(std::uint32_t uid, std::uint32_t thread) const {
     for (const Kept& k : kept_) {
         if (k.rule.writer == StreamRule::Writer::user) {
             if (k.rule.id == uid) of_user = k.rule.stream;
-        } else if (is_thread_of(k.rule.id, thread) && k.process.lives()) {
+        } else if (is_thread_of(k.rule.id, thread) && k.is_in_force()) {
             return k.rule.stream;
         }
     }

@@ -36,7 +36,11 @@ public:
     StreamRules(const StreamRules&) = delete;
     StreamRules& operator=(const StreamRules&) = delete;
     ~StreamRules();
-    /// In place of the rule for the same writer; a stream of no_stream ends that. The error: there is no such process.
+    static constexpr std::size_t most = 256;
+    /// Why set() would refuse it; empty: it would not.
+    [[nodiscard]] std::string refusal(const StreamRule& rule) const;
+    /// In place of the rule for the same writer; a stream of no_stream ends that. The error: there is no such process, or there are
+    /// `most` rules.
     [[nodiscard]] std::expected<void, std::string> set(const StreamRule& rule);
     void clear();
     /// Those in force, in the order of their making.

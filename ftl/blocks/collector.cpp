@@ -62,7 +62,7 @@ void Collector::start(Job& job, BlockId victim, bool retire, SimTime now, Cause 
 /// The collection is given up; the victim stays as it is.
 void Collector::drop(Job& job) {
     const BlockId victim = *job.victim;
-    if (job.copied != 0) tell(job, job.last_end);
+    if (job.copied != 0) tell(job, job.last_end, ledger_.frontier_of(victim));
     job.victim.reset();
     if (!ledger_.is_pinned(victim)) ledger_.list_full(victim);
 }
@@ -206,8 +206,9 @@ FtlResult<SimTime> Collector::finish(Job& job, SimTime now) {
         drop(job);
         return std::unexpected(forgotten.error());
     }
+    const FrontierId of_victim = ledger_.frontier_of(victim); // given back it is of none
     const auto done = give_back(job, *forgotten);
-    if (done) tell(job, *done);
+    if (done) tell(job, *done, of_victim);
     job.victim.reset();
     if (!done) return done;
     // The copies may have taken the last free block: until the victim is forgotten, no host page may make them worth it (ftl/DESIGN-pages.md,
@@ -221,11 +222,11 @@ FtlResult<SimTime> Collector::finish(Job& job, SimTime now) {
 }
 
 /// Counts the job, too. One that was given up is told if it has copied: its copies name it.
-void Collector::tell(const Job& job, SimTime end) {
+void Collector::tell(const Job& job, SimTime end, FrontierId of_victim) {
     ++jobs_made_;
     if (job.cause == Cause::fold) folded_pages_ += std::uint64_t{job.copied} * ledger_.units().pages_per_unit();
-    if (job.copied != 0 && ledger_.kind_of(*job.victim) == 0)
-        ledger_.note_placement({PlacementEvent::Kind::media_moved, end, config_.stream_of(ledger_.frontier_of(*job.victim)), job.copied});
+    if (job.copied != 0 && config_.kind_of(of_victim) == 0)
+        ledger_.note_placement({PlacementEvent::Kind::media_moved, end, config_.stream_of(of_victim), job.copied});
     if (!events_.wants(EventLevel::all)) return;
     events_.on(GcJobEvent{job.id, job.start, end, ledger_.group_of(*job.victim), *job.victim, job.copied, job.cause});
 }

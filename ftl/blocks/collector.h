@@ -190,7 +190,7 @@ private:
     [[nodiscard]] SimTime fold_from(BlockId victim, std::size_t units, SimTime now);
     [[nodiscard]] FtlResult<SimTime> give_back(Job& job, SimTime forgotten);
     void drop(Job& job);
-    void tell(const Job& job, SimTime end);
+    void tell(const Job& job, SimTime end, FrontierId of_victim);
     [[nodiscard]] FtlResult<bool> gain_for_fold(GroupId group, SimTime now);
     [[nodiscard]] FtlResult<SimTime> collect_now(BlockId victim, bool retire, SimTime now, Cause cause = Cause::gc);
 

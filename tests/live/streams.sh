@@ -82,7 +82,7 @@ refused() {
     [[ $code -eq $1 ]] && grep -q -- "$2" "$work/err" || die "stream ${*:3}: $code, $(cat "$work/err")"
 }
 refused 1 'the drive has the streams 0 to 3' uid:1=4
-refused 1 'there is no process' pid:4194304=1
+refused 1 'there is no process' uid:1=1 pid:4194304=1
 refused 2 'write uid:1000=3 or pid:4711=3' gid:1=1
 refused 2 "'x' is no uid" uid:x=1
 refused 2 'is no stream of 0 to 249' uid:1=250

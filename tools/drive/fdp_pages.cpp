@@ -86,11 +86,13 @@ Json placement_report(const Device& device, std::uint64_t erased_blocks) {
     for (const std::uint64_t pages : handles->writable_pages())
         if (writable.size() < count) writable.push_back(pages * device.ftl().logical_page_bytes());
     Json::Array events;
+    const auto is_told = [count](const PlacementEvent& e) { return e.kind == PlacementEvent::Kind::unknown_handle || e.handle.value() < count; };
     for (const PlacementEvent& event : handles->placement_events())
-        events.push_back(Json::object({{"type", std::to_underlying(event.kind)},
-                                       {"handle", event.handle.value()},
-                                       {"at_ns", ns_since_start(event.at)},
-                                       {"moved_bytes", event.pages * device.ftl().logical_page_bytes()}}));
+        if (is_told(event)) // copies that share superblocks are no handle's
+            events.push_back(Json::object({{"type", std::to_underlying(event.kind)},
+                                           {"handle", event.handle.value()},
+                                           {"at_ns", ns_since_start(event.at)},
+                                           {"moved_bytes", event.pages * device.ftl().logical_page_bytes()}}));
     return Json::object({{"handles", count},
                          {"isolated", option_of(config, "ftl.host_isolation") == 0 ? "initially" : "persistently"},
                          {"unit_bytes", handles->groups() * g.planes_per_die() * block_bytes},

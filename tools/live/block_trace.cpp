@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <deque>
-#include <unordered_map>
+#include <compare>
 
 namespace flashlab {
 
@@ -24,23 +23,36 @@ std::string_view next_word(std::string_view& text) {
 
 } // namespace
 
-/// "  sqlite3-4711  [001] ..... 12.345678: block_bio_queue: 7,0 WS 2048 + 8 [sqlite3]". A command may hold blanks and hyphens.
+/// "  sqlite3-4711  [001] ..... 12.345678: block_bio_queue: 7,0 WS 2048 + 8 [sqlite3]". A command may hold anything, brackets and hyphens, too.
+std::optional<BlockTrace::Line> BlockTrace::parsed(std::string_view line) {
+    for (std::size_t cpu = line.find(" ["); cpu != std::string_view::npos; cpu = line.find(" [", cpu + 1)) {
+        std::string_view rest = line.substr(cpu + 2), who = line.substr(0, cpu);
+        const std::size_t digits = rest.find_first_not_of("0123456789");
+        if (digits == 0 || !rest.substr(std::min(digits, rest.size())).starts_with("] ")) continue;
+        rest.remove_prefix(digits + 1);
+        (void)next_word(rest); // flags
+        const std::string_view time = next_word(rest);
+        if (time.find_first_not_of("0123456789.") != time.size() - 1 || !time.ends_with(':') || rest.empty()) continue;
+        who.remove_prefix(std::min(who.find_first_not_of(' '), who.size()));
+        who = who.substr(0, who.find_last_not_of(' ') + 1);
+        const std::size_t hyphen = who.rfind('-');
+        if (hyphen == std::string_view::npos) continue;
+        if (const auto pid = number_at(who.substr(hyphen + 1))) return Line{static_cast<std::uint32_t>(*pid), who.substr(0, hyphen), rest.substr(1)};
+    }
+    return std::nullopt;
+}
+
 void BlockTrace::take(std::string_view line) {
-    if (line.contains("LOST") && line.contains("EVENTS")) has_gaps_ = true;
-    const std::size_t flags = line.find("] "), cpu = line.rfind('[', flags);
-    if (flags == std::string_view::npos || cpu == std::string_view::npos) return;
-    const std::size_t time_ends = line.find(": ", flags), event_ends = line.find_first_of(":( ", time_ends + 2);
-    if (time_ends == std::string_view::npos || event_ends == std::string_view::npos) return;
-    std::string_view who = line.substr(0, cpu);
-    who = who.substr(std::min(who.find_first_not_of(' '), who.size()));
-    who = who.substr(0, who.find_last_not_of(' ') + 1);
-    const std::size_t hyphen = who.rfind('-');
-    if (hyphen == std::string_view::npos) return;
-    const auto pid = number_at(who.substr(hyphen + 1));
-    if (!pid) return;
-    const std::string_view event = line.substr(time_ends + 2, event_ends - time_ends - 2), command = who.substr(0, hyphen);
-    if (event == "block_bio_queue") return take_write(static_cast<std::uint32_t>(*pid), command, line.substr(event_ends + 1));
-    if (event.starts_with("sys_")) take_call(static_cast<std::uint32_t>(*pid), command, line.substr(time_ends + 2));
+    constexpr std::string_view queued = "block_bio_queue: ";
+    const auto known = parsed(line);
+    if (!known) {
+        const bool is_write = line.contains(std::string{queued} + device_ + ' '); // a write that is not joined shifts those behind it
+        has_gaps_ = has_gaps_ || is_write || (line.contains("LOST") && line.contains("EVENTS"));
+    } else if (known->event.starts_with(queued)) {
+        take_write(known->pid, known->command, known->event.substr(queued.size()));
+    } else if (known->event.starts_with("sys_")) {
+        take_call(known->pid, known->command, known->event);
+    }
 }
 
 void BlockTrace::take_write(std::uint32_t pid, std::string_view command, std::string_view what) {
@@ -67,26 +79,36 @@ void BlockTrace::take_call(std::uint32_t pid, std::string_view command, std::str
     TracedSync sync{pid, std::string{command}, std::string{what.substr(4, name_ends - 4)}, {}};
     if (descriptor != std::string_view::npos)
         if (std::uint32_t fd = 0;
-            std::from_chars(what.data() + descriptor + 4, what.data() + what.size(), fd, 16).ec == std::errc{}) // the kernel writes it so
+            std::from_chars(what.data() + descriptor + 4, what.data() + what.size(), fd, 16).ec == std::errc{}) { // the kernel writes it so
+            if (!facts_.is_on_disk(pid, fd)) return;
             sync.path = facts_.path_of(pid, fd);
+        }
     under_way_[pid] = syncs_.size();
     syncs_.push_back(std::move(sync));
 }
 
 std::vector<JoinedWrite> join_writes(std::span<const TracedWrite> traced, std::span<const LoggedWrite> logged) {
-    std::unordered_map<std::uint64_t, std::deque<std::size_t>> of_sector;
+    struct OfSector {
+        std::uint64_t sector;
+        std::size_t write;
+        auto operator<=>(const OfSector&) const = default;
+    };
+    std::vector<OfSector> waiting; // by sector, then in the order of the trace
     for (std::size_t i = 0; i < traced.size(); ++i)
-        for (std::uint32_t s = 0; s < traced[i].sectors; ++s) of_sector[traced[i].first_sector + s].push_back(i);
+        for (std::uint32_t s = 0; s < traced[i].sectors; ++s) waiting.push_back({traced[i].first_sector + s, i});
+    std::ranges::sort(waiting);
+    std::vector<std::uint32_t> taken(waiting.size()); // at a sector's first: how many of its writes are joined
     std::vector<JoinedWrite> joined;
     for (const LoggedWrite& request : logged) {
         const std::size_t before = joined.size();
-        for (std::uint32_t s = 0; s < request.sectors; ++s) {
-            const auto waiting = of_sector.find(request.first_sector + s);
-            if (waiting == of_sector.end() || waiting->second.empty()) continue;
-            const std::size_t write = waiting->second.front();
-            waiting->second.pop_front();
-            const auto has_it = [&](const JoinedWrite& j) { return j.write == write; };
-            if (std::ranges::none_of(std::span{joined}.subspan(before), has_it)) joined.push_back({write, request.request});
+        for (std::uint64_t sector = request.first_sector; sector < request.first_sector + request.sectors; ++sector) {
+            const auto first = std::ranges::lower_bound(waiting, sector, {}, &OfSector::sector);
+            if (first == waiting.end() || first->sector != sector) continue;
+            std::uint32_t& so_far = taken[static_cast<std::size_t>(first - waiting.begin())];
+            if (waiting.end() - first <= so_far || first[so_far].sector != sector) continue;
+            const auto next = first + so_far++;
+            const auto has_it = [&](const JoinedWrite& j) { return j.write == next->write; };
+            if (std::ranges::none_of(std::span{joined}.subspan(before), has_it)) joined.push_back({next->write, request.request});
         }
     }
     return joined;

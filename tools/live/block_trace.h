@@ -4,7 +4,7 @@
 ///            in which its process is; what threads of the kernel write (a journal), to the oldest sync under way. A loop device with direct I/O
 ///            keeps the order of the writes of a sector, so its n-th write in the trace is its n-th in the drive's log.
 /// Invariant  A write of the trace is joined with requests that wrote its sectors, and with no others.
-/// Cost       Some microseconds a write; sectors written, 16 bytes each while they are joined. It wants root.
+/// Cost       Some microseconds a write; sectors written, 20 bytes each while they are joined. It wants root.
 /// Power cut  Keeps nothing on the drive.
 #pragma once
 
@@ -35,6 +35,8 @@ struct TracedWrite {
 struct ProcessFacts {
     std::function<std::string(std::uint32_t pid, std::uint32_t descriptor)> path_of;
     std::function<bool(std::uint32_t pid)> is_of_kernel;
+    std::function<bool(std::uint32_t pid, std::uint32_t descriptor)>
+        is_on_disk; ///< a file of a file system on the disk, or one that is closed by now
 };
 
 /// Reads the lines of a trace.
@@ -45,10 +47,15 @@ public:
     void take(std::string_view line);
     [[nodiscard]] const std::vector<TracedWrite>& writes() const { return writes_; }
     [[nodiscard]] const std::vector<TracedSync>& syncs() const { return syncs_; }
-    /// The kernel had no room for some lines: what is joined would be wrong.
+    /// Some lines are lost or cannot be read: what is joined would be wrong.
     [[nodiscard]] bool has_gaps() const { return has_gaps_; }
 
 private:
+    struct Line {
+        std::uint32_t pid;
+        std::string_view command, event; ///< with what it says
+    };
+    [[nodiscard]] static std::optional<Line> parsed(std::string_view line);
     void take_write(std::uint32_t pid, std::string_view command, std::string_view what);
     void take_call(std::uint32_t pid, std::string_view command, std::string_view what);
 

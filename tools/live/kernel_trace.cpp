@@ -1,5 +1,6 @@
 #include "tools/live/kernel_trace.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -28,12 +29,30 @@ std::string link_of(const std::string& path) {
     return error ? std::string{} : to.string();
 }
 
-ProcessFacts facts_of_proc() {
+/// The disk of a file system has the device number that stat(2) says of its files; btrfs has numbers of its own, by mount point alone.
+std::vector<dev_t> file_systems_on(const std::string& disk) {
+    std::vector<dev_t> numbers;
+    std::ifstream mounts{"/proc/self/mounts"};
+    for (std::string source, place, rest; mounts >> source >> place && std::getline(mounts, rest);) {
+        struct stat status {};
+        if (source == disk && ::stat(place.c_str(), &status) == 0) numbers.push_back(status.st_dev);
+    }
+    return numbers;
+}
+
+ProcessFacts facts_of_proc(const std::string& disk) {
     return {.path_of = [](std::uint32_t pid, std::uint32_t descriptor) { return link_of(fmt::format("/proc/{}/fd/{}", pid, descriptor)); },
             .is_of_kernel =
                 [](std::uint32_t pid) {
                     std::error_code error;
                     return fs::exists(fmt::format("/proc/{}", pid), error) && link_of(fmt::format("/proc/{}/exe", pid)).empty();
+                },
+            .is_on_disk =
+                [disk](std::uint32_t pid, std::uint32_t descriptor) {
+                    struct stat status {};
+                    if (::stat(fmt::format("/proc/{}/fd/{}", pid, descriptor).c_str(), &status) != 0) return true;
+                    const auto numbers = file_systems_on(disk); // a program may mount, too
+                    return S_ISBLK(status.st_mode) || std::ranges::find(numbers, status.st_dev) != numbers.end();
                 }};
 }
 
@@ -49,7 +68,12 @@ std::expected<std::unique_ptr<KernelTrace>, std::string> KernelTrace::begin(cons
     struct stat status {};
     if (::stat(disk.c_str(), &status) != 0 || !S_ISBLK(status.st_mode)) return std::unexpected(fmt::format("{} is no disk of the kernel's", disk));
     const unsigned major_number = major(status.st_rdev), minor_number = minor(status.st_rdev);
-    std::unique_ptr<KernelTrace> trace{new KernelTrace{fmt::format("{},{}", major_number, minor_number), facts_of_proc()}};
+    // The kernel names processes by their first numbers, which a container with numbers of its own does not see.
+    std::string second;
+    if (std::ifstream comm{"/proc/2/comm"}; !std::getline(comm, second) || second != "kthreadd")
+        return std::unexpected(
+            "the kernel's block trace names processes that cannot be seen from here: in a container it wants --privileged --pid=host");
+    std::unique_ptr<KernelTrace> trace{new KernelTrace{fmt::format("{},{}", major_number, minor_number), facts_of_proc(disk)}};
     if (const std::string why = trace->make_instance(); !why.empty()) return std::unexpected(why);
     if (const std::string why = trace->switch_on(major_number, minor_number); !why.empty()) return std::unexpected(why);
     const int pipe = ::open((trace->instance_ / "trace_pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -67,13 +91,14 @@ std::string KernelTrace::make_instance() {
         if (::mount("tracefs", place.c_str(), "tracefs", 0, nullptr) != 0) {
             const std::string why = std::strerror(errno);
             ::rmdir(place.c_str());
-            return fmt::format("tracefs cannot be mounted ({}): it wants root, and in a container --privileged", why);
+            return fmt::format("tracefs cannot be mounted ({}): it wants root, and in a container --privileged --pid=host", why);
         }
         mounted_ = root = place;
     }
     const fs::path instance = root / "instances" / fmt::format("flashlab-{}", ::getpid());
     if (::mkdir(instance.c_str(), 0700) != 0)
-        return fmt::format("{}: {}; the kernel's block trace wants root, and in a container --privileged", instance.string(), std::strerror(errno));
+        return fmt::format("{}: {}; the kernel's block trace wants root, and in a container --privileged --pid=host", instance.string(),
+                           std::strerror(errno));
     instance_ = instance;
     return {};
 }

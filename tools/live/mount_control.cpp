@@ -236,6 +236,9 @@ Json MountControl::change_streams(const Json& request) {
     std::string error;
     Json::Array all;
     mount_.with_monitor([&](SimTime) {
+        for (const StreamRule& rule : rules)
+            if (error.empty()) error = streams_.refusal(rule);
+        if (!error.empty()) return;
         if (request["do"].text() == "clear") streams_.clear();
         for (const StreamRule& rule : rules)
             if (const auto set = streams_.set(rule); !set && error.empty()) error = set.error();

@@ -10,7 +10,8 @@ namespace {
 BlockTrace traced(std::initializer_list<std::string_view> lines) {
     BlockTrace trace{"7,0",
                      {.path_of = [](std::uint32_t pid, std::uint32_t fd) { return "/media/" + std::to_string(pid) + "." + std::to_string(fd); },
-                      .is_of_kernel = [](std::uint32_t pid) { return pid < 100; }}};
+                      .is_of_kernel = [](std::uint32_t pid) { return pid < 100; },
+                      .is_on_disk = [](std::uint32_t, std::uint32_t fd) { return fd != 9; }}};
     for (const std::string_view line : lines) trace.take(line);
     return trace;
 }
@@ -70,6 +71,22 @@ TEST_CASE("another process writes for nobody's sync; reads, flushes, other disks
     CHECK_FALSE(trace.writes()[0].sync.has_value());
     CHECK(trace.writes()[0].command == "b");
     CHECK(traced({"CPU:1 [LOST 17 EVENTS]"}).has_gaps());
+}
+
+TEST_CASE("a sync of another disk's file is none; a command may be called anything; what cannot be read is a gap", "[tools]") {
+    const BlockTrace trace = traced({
+        "journald-200 [000] ..... 1.0: sys_fsync(fd: 9)",
+        "x] y [3] z-4 [000] -300 [002] d..1. 1.1: sys_fsync(fd: 5)",
+        "x] y [3] z-4 [000] -300 [002] d..1. 1.2: block_bio_queue: 7,0 W 0 + 8 [x] y]",
+        "jbd2-7 [000] ..... 1.3: block_bio_queue: 7,0 W 8 + 8 [jbd2]",
+    });
+    REQUIRE(trace.syncs().size() == 1);
+    REQUIRE(trace.writes().size() == 2);
+    CHECK(trace.writes()[0].command == "x] y [3] z-4 [000] ");
+    CHECK(trace.writes()[1].sync == std::size_t{0});
+    CHECK_FALSE(trace.has_gaps());
+    CHECK(traced({"nobody ..... 1.2: block_bio_queue: 7,0 W 0 + 8 [x]"}).has_gaps());
+    CHECK_FALSE(traced({"nobody ..... 1.2: block_bio_queue: 7,1 W 0 + 8 [x]"}).has_gaps());
 }
 
 TEST_CASE("the n-th write of a sector is the n-th in the drive's log, however writes were put together or split", "[tools]") {

@@ -100,10 +100,23 @@ std::expected<std::vector<LoggedWrite>, std::string> writes_since(SqliteConnecti
     return writes;
 }
 
+/// The newest run of a log: another log's numbers mean other requests.
+struct LogRun {
+    std::int64_t start_ns = 0;
+    std::string config_hash;
+};
+std::expected<LogRun, std::string> newest_run(SqliteConnection& log) {
+    const auto row = log.prepare("SELECT start_ns, config_hash FROM run ORDER BY run DESC LIMIT 1");
+    if (!row || sqlite3_step(row->get()) != SQLITE_ROW) return std::unexpected(log.error());
+    const auto* hash = reinterpret_cast<const char*>(sqlite3_column_text(row->get(), 1));
+    return LogRun{sqlite3_column_int64(row->get(), 0), hash == nullptr ? "" : hash};
+}
+
 struct TracedRun {
     const BlockTrace& trace;
     std::vector<JoinedWrite> joined;
     std::int64_t before = 0, last = 0; ///< ids of the log
+    LogRun log;
 };
 
 /// In the place of the one before, when it is whole.
@@ -115,17 +128,17 @@ std::expected<void, std::string> write_database(const std::string& path, const T
         auto db = SqliteConnection::open(unfinished, SqliteAccess::create_no_link);
         if (!db) return std::unexpected(db.error());
         if (auto made = db->execute("BEGIN;"
-                                    "CREATE TABLE traced(before INTEGER, last INTEGER);"
+                                    "CREATE TABLE traced(before INTEGER, last INTEGER, start_ns INTEGER, config_hash TEXT);"
                                     "CREATE TABLE sync_call(n INTEGER PRIMARY KEY, call TEXT, pid INTEGER, command TEXT, path TEXT);"
                                     "CREATE TABLE block_write(n INTEGER PRIMARY KEY, pid INTEGER, command TEXT, flags TEXT, first_sector INTEGER, "
                                     "sectors INTEGER, sync INTEGER);"
                                     "CREATE TABLE block_request(request INTEGER, write INTEGER);");
             !made)
             return made;
-        auto traced = db->prepare("INSERT INTO traced VALUES (?, ?)"), sync = db->prepare("INSERT INTO sync_call VALUES (?, ?, ?, ?, ?)"),
+        auto traced = db->prepare("INSERT INTO traced VALUES (?, ?, ?, ?)"), sync = db->prepare("INSERT INTO sync_call VALUES (?, ?, ?, ?, ?)"),
              write = db->prepare("INSERT INTO block_write VALUES (?, ?, ?, ?, ?, ?, nullif(?, -1))"),
              request = db->prepare("INSERT INTO block_request VALUES (?, ?)");
-        bool good = traced && sync && write && request && traced->run(run.before, run.last);
+        bool good = traced && sync && write && request && traced->run(run.before, run.last, run.log.start_ns, run.log.config_hash);
         for (std::size_t i = 0; good && i < run.trace.syncs().size(); ++i) {
             const TracedSync& s = run.trace.syncs()[i];
             good = sync->run(static_cast<std::uint64_t>(i), s.call, s.pid, s.command, s.path);
@@ -177,7 +190,12 @@ int run_blocktrace(const BlocktraceOptions& o) {
     auto log = flushed_log(*mounted);
     const auto logged = log ? writes_since(*log, *before) : std::unexpected(log.error());
     if (!logged) return failed(logged.error());
-    const TracedRun run{traced, join_writes(traced.writes(), *logged), *before, log->number(newest_id).value_or(0)};
+    if (traced.writes().empty() && !logged->empty())
+        return failed(
+            fmt::format("the drive was written, and the trace names no write of {}: file systems on a partition of it cannot be told", *loop));
+    const auto of = newest_run(*log);
+    if (!of) return failed(of.error());
+    const TracedRun run{traced, join_writes(traced.writes(), *logged), *before, log->number(newest_id).value_or(0), *of};
     const std::string path = mounted->source + "/block_trace.db";
     if (const auto written = write_database(path, run); !written) return failed(written.error());
     complain(fmt::format(
