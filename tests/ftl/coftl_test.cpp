@@ -32,6 +32,36 @@ TEST_CASE("coftl keeps every newest version whatever the width, with caches and 
     }
 }
 
+TEST_CASE("merges in runs take the time and leave the records of merges page by page", "[ftl][coftl]") {
+    for (const Shape& shape : shapes()) {
+        CAPTURE(shape.channels, shape.width, shape.slots, shape.tables);
+        CutRig by_page{coftl_config(shape), Payload::keep, UndoPolicy::none}, in_runs{coftl_config(shape), Payload::none, UndoPolicy::none};
+        Random random{9};
+        for (int i = 0; i < 1500; ++i) {
+            const auto unit = static_cast<std::uint32_t>(random.below(by_page.units()));
+            const std::uint32_t units = std::min<std::uint32_t>(1 + static_cast<std::uint32_t>(random.below(4)), by_page.units() - unit);
+            for (CutRig* rig : {&by_page, &in_runs}) {
+                rig->now = rig->write(unit, units, WriteDurability::volatile_ok);
+                if (i % 64 == 0) rig->settle();
+            }
+            CAPTURE(i);
+            REQUIRE(by_page.now == in_runs.now);
+        }
+        CHECK(own(by_page).merges > 0);
+        CHECK(own(by_page).merges == own(in_runs).merges);
+        CHECK(by_page.ftl().check().empty());
+        CHECK(in_runs.ftl().check().empty());
+        CHECK(by_page.array().counters().programs == in_runs.array().counters().programs);
+        CHECK(by_page.array().counters().reads == in_runs.array().counters().reads);
+        for (std::uint32_t page = 0; page < by_page.geometry().pages(); ++page) {
+            const auto one = by_page.array().inspect_oob(Ppn{page}), other = in_runs.array().inspect_oob(Ppn{page});
+            REQUIRE((one.has_value() && other.has_value()));
+            REQUIRE(one->state == other->state);
+            REQUIRE(one->oob == other->oob);
+        }
+    }
+}
+
 TEST_CASE("coftl keeps the contract across power cuts, also while it recovers, whatever the width", "[ftl][coftl][crash]") {
     for (const Shape& shape : shapes()) {
         for (std::uint64_t seed = 1; seed <= 2; ++seed) {
