@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include <fcntl.h>
+#include <mntent.h>
 #include <poll.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -29,17 +30,6 @@ std::string link_of(const std::string& path) {
     return error ? std::string{} : to.string();
 }
 
-/// The disk of a file system has the device number that stat(2) says of its files; btrfs has numbers of its own, by mount point alone.
-std::vector<dev_t> file_systems_on(const std::string& disk) {
-    std::vector<dev_t> numbers;
-    std::ifstream mounts{"/proc/self/mounts"};
-    for (std::string source, place, rest; mounts >> source >> place && std::getline(mounts, rest);) {
-        struct stat status {};
-        if (source == disk && ::stat(place.c_str(), &status) == 0) numbers.push_back(status.st_dev);
-    }
-    return numbers;
-}
-
 ProcessFacts facts_of_proc(const std::string& disk) {
     return {.path_of = [](std::uint32_t pid, std::uint32_t descriptor) { return link_of(fmt::format("/proc/{}/fd/{}", pid, descriptor)); },
             .is_of_kernel =
@@ -51,8 +41,11 @@ ProcessFacts facts_of_proc(const std::string& disk) {
                 [disk](std::uint32_t pid, std::uint32_t descriptor) {
                     struct stat status {};
                     if (::stat(fmt::format("/proc/{}/fd/{}", pid, descriptor).c_str(), &status) != 0) return true;
-                    const auto numbers = file_systems_on(disk); // a program may mount, too
-                    return S_ISBLK(status.st_mode) || std::ranges::find(numbers, status.st_dev) != numbers.end();
+                    const auto is_its_own = [&](const std::string& place) { // by the mount point: btrfs has numbers of its own
+                        struct stat of_place {};
+                        return ::stat(place.c_str(), &of_place) == 0 && of_place.st_dev == status.st_dev;
+                    };
+                    return S_ISBLK(status.st_mode) || std::ranges::any_of(mount_points_on(disk), is_its_own); // a program may mount, too
                 }};
 }
 
@@ -63,6 +56,16 @@ bool write_to(const fs::path& file, std::string_view text) {
 }
 
 } // namespace
+
+std::vector<std::string> mount_points_on(const std::string& disk) {
+    const std::unique_ptr<FILE, int (*)(FILE*)> mounts{::setmntent("/proc/self/mounts", "r"), ::endmntent};
+    std::vector<std::string> places;
+    mntent entry{};
+    std::array<char, 8192> text{};
+    while (mounts && ::getmntent_r(mounts.get(), &entry, text.data(), static_cast<int>(text.size())) != nullptr)
+        if (disk == entry.mnt_fsname) places.emplace_back(entry.mnt_dir);
+    return places;
+}
 
 std::expected<std::unique_ptr<KernelTrace>, std::string> KernelTrace::begin(const std::string& disk) {
     struct stat status {};

@@ -18,6 +18,9 @@
 
 namespace flashlab {
 
+/// Where file systems on this disk are mounted.
+[[nodiscard]] std::vector<std::string> mount_points_on(const std::string& disk);
+
 class KernelTrace {
 public:
     /// `disk` as /dev/loop0. The error is a whole sentence with the remedy.

@@ -17,7 +17,6 @@
 #include <fmt/format.h>
 
 #include "tools/cli/command_options.h"
-#include "tools/cli/commands/log_target.h"
 #include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
 #include "tools/host/private_file.h"
@@ -60,14 +59,11 @@ std::expected<std::string, std::string> loop_over(const std::string& disk) {
 
 /// What the file systems on the disk have not written yet reaches the drive.
 void sync_file_systems_on(const std::string& loop) {
-    std::ifstream mounts{"/proc/self/mounts"};
-    for (std::string source, place, rest; mounts >> source >> place && std::getline(mounts, rest);) {
-        if (source != loop) continue;
+    for (const std::string& place : mount_points_on(loop))
         if (const int fd = ::open(place.c_str(), O_RDONLY | O_CLOEXEC); fd >= 0) {
             (void)::syncfs(fd);
             ::close(fd);
         }
-    }
     if (const int fd = ::open(loop.c_str(), O_RDONLY | O_CLOEXEC); fd >= 0) {
         (void)::fsync(fd);
         ::close(fd);
