@@ -68,6 +68,15 @@ SimTime sets_one_by_one(NandArray& array, const RewriteRun& run, const Io& io) {
     return done;
 }
 
+/// Now and then far enough that planes are idle, now and then in the middle of a run.
+SimTime later(Quiet& a, Quiet& b, Random& random, SimTime now) {
+    const std::int64_t most = random.chance(1, 3) ? std::max<std::int64_t>(1, (a.array.last_reserved_end() - now).count()) : 900'000;
+    now += Duration{static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(most)))};
+    a.array.settle(now);
+    b.array.settle(now);
+    return now;
+}
+
 void compare(Quiet& a, Quiet& b) {
     std::uint32_t different = 0;
     for (std::uint32_t p = 0; p < a.geometry.pages(); ++p) {
@@ -143,11 +152,7 @@ TEST_CASE("runs at random leave what single copies leave, beside traffic on the 
         } else if (what == 6) {
             REQUIRE(whole.array.erase(BlockId{to}, {now, {}}).value() == single.array.erase(BlockId{to}, {now, {}}).value());
         } else {
-            // Now and then far enough that planes are idle, now and then in the middle of a run.
-            const std::int64_t most = random.chance(1, 3) ? std::max<std::int64_t>(1, (whole.array.last_reserved_end() - now).count()) : 900'000;
-            now += Duration{static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(most)))};
-            whole.array.settle(now);
-            single.array.settle(now);
+            now = later(whole, single, random, now);
         }
         if (pages_per_block < 100 || i % 40 == 39) compare(whole, single);
     }
@@ -200,10 +205,7 @@ TEST_CASE("runs of page sets at random leave what single reads and programs leav
         } else if (what == 6) {
             REQUIRE(whole.array.erase(BlockId{blocks[0]}, {now, {}}).value() == single.array.erase(BlockId{blocks[0]}, {now, {}}).value());
         } else {
-            const std::int64_t most = random.chance(1, 3) ? std::max<std::int64_t>(1, (whole.array.last_reserved_end() - now).count()) : 900'000;
-            now += Duration{static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(most)))};
-            whole.array.settle(now);
-            single.array.settle(now);
+            now = later(whole, single, random, now);
         }
         if (pages_per_block < 100 || i % 40 == 39) compare(whole, single);
     }
