@@ -119,7 +119,15 @@ const std::set<std::string, std::less<>> parameter_names{"op",
                                                          "theta",
                                                          "percent_of_writes_to_the_hot",
                                                          "open_zones",
-                                                         "thousand_a_second"};
+                                                         "thousand_a_second",
+                                                         "left",
+                                                         "load",
+                                                         "separation",
+                                                         "victim",
+                                                         "used",
+                                                         "chunk_units",
+                                                         "random_share",
+                                                         "units"};
 
 void check_parameters(const Json& params) {
     for (const auto& [key, value] : params.members()) {
