@@ -26,8 +26,8 @@ inline constexpr std::array<std::string_view, 4> host_op_names{"read", "write", 
 enum class NandOp : std::uint8_t { read, program, erase };
 inline constexpr std::array<std::string_view, 3> nand_op_names{"read", "program", "erase"};
 /// Why a NAND operation was done. The write amplification factor (WAF) is always split by cause.
-enum class Cause : std::uint8_t { user, gc, merge, map, wear, recovery, backup, fold, scrub };
-inline constexpr std::array<std::string_view, 9> cause_names{"user", "gc", "merge", "map", "wear", "recovery", "backup", "fold", "scrub"};
+enum class Cause : std::uint8_t { user, gc, merge, map, wear, recovery, backup, fold, scrub, parity };
+inline constexpr std::array<std::string_view, 10> cause_names{"user", "gc", "merge", "map", "wear", "recovery", "backup", "fold", "scrub", "parity"};
 inline constexpr std::size_t cause_count = cause_names.size();
 
 /// Who asked for an operation. The origin is passed down with the operation.

@@ -1,5 +1,6 @@
 #include "crash/crash_device.h"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -7,6 +8,7 @@
 
 #include "base/contract.h"
 #include "base/crc32c.h"
+#include "nand/rain_rows.h"
 
 namespace flashlab {
 
@@ -49,7 +51,7 @@ std::expected<FtlRecovery, std::string> CrashDevice::power_on(SimTime now) {
     auto drive = Drive::assemble(config_, base);
     if (!drive) return std::unexpected(drive.error().why);
     drive_ = std::move(*drive);
-    array().set_faults(sabotage_ != nullptr && sabotage_->faults() != nullptr ? sabotage_->faults() : faults_);
+    choose_faults();
     if (drive_->pram() != nullptr && sabotage_ != nullptr && sabotage_->pram_is_hasty()) drive_->pram()->forget_order();
     if (sabotage_ != nullptr) sabotage_->meet(drive_->pram());
     const auto recovered = ssd().recover(now);
@@ -57,6 +59,15 @@ std::expected<FtlRecovery, std::string> CrashDevice::power_on(SimTime now) {
     constexpr std::chrono::hours on_the_shelf{24 * 30}; // what bit errors make of data takes time; of other drives nothing changes
     if (const auto older = ssd().grow_older(on_the_shelf); !older) return std::unexpected(describe(older.error()));
     return *recovered;
+}
+
+void CrashDevice::choose_faults() {
+    const std::uint32_t rain = config_.nand.rain;
+    if (!dead_ && rain != 0) dead_.emplace(geometry_, std::set{dies_of_rows(geometry_, rain)[1].value()}); // that of the first pages
+    std::vector<BlockRecord> blocks(dead_ ? geometry_.blocks() : 0);
+    const bool is_used = dead_ && pages_.read_blocks(BlockId{0}, blocks) && std::ranges::any_of(blocks, &BlockRecord::erase_count);
+    NandFaults* const liar = sabotage_ != nullptr ? sabotage_->faults() : nullptr;
+    array().set_faults(liar != nullptr ? liar : faults_ == nullptr && is_used ? &*dead_ : faults_);
 }
 
 void CrashDevice::power_off() {

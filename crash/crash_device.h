@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "crash/dead_dies.h"
 #include "crash/sabotage.h"
 #include "ftl/drive.h"
 #include "ftl/make_ftl.h"
@@ -66,10 +67,14 @@ public:
 private:
     CrashDevice(const SsdConfig& config, const FtlPlan& plan, const Geometry& geometry, Payload payload, UndoPolicy undo);
 
+    /// Those of the sabotage or of set_faults(); of a drive with parity over dies that was used before, a die that is dead.
+    void choose_faults();
+
     SsdConfig config_;
     FtlPlan plan_;
     Geometry geometry_;
     UndoPolicy undo_;
+    std::optional<DeadDies> dead_;
     MemoryPageStore pages_;
     std::optional<MemoryPramStore> cells_; ///< none where the scheme needs none
     NandFaults* faults_ = nullptr;

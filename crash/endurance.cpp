@@ -79,7 +79,7 @@ public:
 
     EnduranceReport report() {
         report_.erases = 0;
-        for (std::uint32_t b = 0; b < device_->geometry().blocks(); ++b) report_.erases += device_->array().erase_count(BlockId{b});
+        for (std::uint32_t b = 0; b < device_->array().geometry().blocks(); ++b) report_.erases += device_->array().erase_count(BlockId{b});
         return report_;
     }
 

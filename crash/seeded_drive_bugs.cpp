@@ -39,6 +39,26 @@ struct ForgetsModes : ForwardingPageStore {
     }
 };
 
+/// The parity of a row is not that of its pages.
+struct WrongParity : ForwardingPageStore {
+    using ForwardingPageStore::ForwardingPageStore;
+    std::expected<void, HostIoError> write_programmed(Ppn page, const PageOob& oob, std::uint32_t data_crc) override {
+        PageOob parity = oob;
+        if (oob.kind >= PageKind::parity) parity.lpn = Lpn{oob.lpn.value() ^ 1};
+        return real_.write_programmed(page, parity, data_crc);
+    }
+};
+
+/// After a power-on blocks that go on without a dead die count as if they lay on all of them.
+struct ForgetsLostMembers : ForwardingPageStore {
+    using ForwardingPageStore::ForwardingPageStore;
+    std::expected<void, HostIoError> read_blocks(BlockId first, std::span<BlockRecord> to) override {
+        auto read = real_.read_blocks(first, to);
+        for (BlockRecord& block : to) block.grown_bad = false;
+        return read;
+    }
+};
+
 } // namespace
 
 std::vector<SeededBug> seeded_drive_bugs() {
@@ -53,7 +73,13 @@ std::vector<SeededBug> seeded_drive_bugs() {
                 [] { return std::make_unique<StoreSabotage<BelievesPadding>>(); }, "sub-slc sublines-tlc"),
             bug(
                 "forgets_modes", "after a power-on blocks of the SLC cache count as ordinary ones",
-                [] { return std::make_unique<StoreSabotage<ForgetsModes>>(); }, "cached-tlc dynamic-tlc", Judge::check)};
+                [] { return std::make_unique<StoreSabotage<ForgetsModes>>(); }, "cached-tlc dynamic-tlc", Judge::check),
+            bug(
+                "wrong_parity", "the parity of a row is not that of all its pages", [] { return std::make_unique<StoreSabotage<WrongParity>>(); },
+                "rain-slc rainlines-tlc"),
+            bug(
+                "forgets_lost_members", "after a power-on blocks that go on without a dead die count as if they lay on all of them",
+                [] { return std::make_unique<StoreSabotage<ForgetsLostMembers>>(); }, "rain-slc rainlines-tlc")};
 }
 
 } // namespace flashlab

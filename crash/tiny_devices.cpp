@@ -16,10 +16,13 @@ namespace flashlab {
 namespace {
 
 /// Shapes that only some schemes have: those that read this key.
-constexpr std::pair<std::string_view, std::string_view> special[] = {
-    {"pairs", "nand.two_plane"},  {"mirror", "coftl.mirrored_log"},        {"turns", "ftl.interleaving"}, {"lines", "nand.one_shot"},
-    {"cached", "ftl.slc_blocks"}, {"dynamic", "ftl.slc_dynamic_permille"}, {"sub", "nand.subpages"},      {"sublines", "nand.subpages"},
-    {"near", "leaftl.gamma"},     {"trained", "learnedftl.train_pages"},   {"along", "nand.one_shot"},    {"grouped", "learnedftl.groups"}};
+constexpr std::pair<std::string_view, std::string_view> special[] = {{"pairs", "nand.two_plane"},   {"mirror", "coftl.mirrored_log"},
+                                                                     {"turns", "ftl.interleaving"}, {"lines", "nand.one_shot"},
+                                                                     {"cached", "ftl.slc_blocks"},  {"dynamic", "ftl.slc_dynamic_permille"},
+                                                                     {"sub", "nand.subpages"},      {"sublines", "nand.subpages"},
+                                                                     {"near", "leaftl.gamma"},      {"trained", "learnedftl.train_pages"},
+                                                                     {"along", "nand.one_shot"},    {"grouped", "learnedftl.groups"},
+                                                                     {"rain", "nand.rain"},         {"rainlines", "nand.rain"}};
 
 constexpr std::pair<const char*, CellType> cells[] = {{"slc", CellType::slc}, {"mlc", CellType::mlc}, {"tlc", CellType::tlc}};
 
@@ -151,6 +154,14 @@ std::expected<SsdConfig, std::string> shaped(const std::string& shape) {
         c.ftl.options.set(demand_option::mapping_cache_bytes, 512);
         return c;
     }
+    if (shape == "rain" || shape == "rainlines") { // rows over three dies, or two
+        g.channels = shape == "rain" ? 3 : 2;
+        g.chips_per_channel = shape == "rain" ? 1 : 2;
+        g.pages_per_block = 6;
+        c.nand.rain = g.channels;
+        c.nand.options.one_shot = shape == "rainlines";
+        return c;
+    }
     if (shape == "mirror") {
         c.ftl.options.set(coftl_option::mirrored_log, true);
         return c;
@@ -167,8 +178,8 @@ std::expected<SsdConfig, std::string> shaped(const std::string& shape) {
 } // namespace
 
 std::vector<std::string> tiny_shapes() {
-    return {"chip",  "plane", "wide",   "uneven", "unit2",    "unit4", "buffer",  "kept", "level",   "hot",   "cause", "pairs",  "mirror",
-            "turns", "lines", "cached", "sub",    "sublines", "ahead", "dynamic", "near", "trained", "tired", "along", "grouped"};
+    return {"chip",  "plane",  "wide", "uneven",   "unit2", "unit4",   "buffer", "kept",    "level", "hot",   "cause",   "pairs", "mirror",   "turns",
+            "lines", "cached", "sub",  "sublines", "ahead", "dynamic", "near",   "trained", "tired", "along", "grouped", "rain",  "rainlines"};
 }
 
 std::vector<std::string> tiny_devices() {
@@ -201,7 +212,7 @@ std::expected<SsdConfig, std::string> tiny_device(const std::string& name, const
     if (!known) return std::unexpected(fmt::format("tiny device '{}' has no cell type; it ends in -slc, -mlc or -tlc", name));
     config->nand.geometry.cell = *known;
     config->nand.options.paired_pages = *known != CellType::slc && config->dram.pram_buffer_bytes == 0 && !config->nand.options.one_shot &&
-                                        config->nand.options.subpages == 1 && Media{config->nand}.is_single();
+                                        config->nand.rain == 0 && config->nand.options.subpages == 1 && Media{config->nand}.is_single();
     if (*known == CellType::slc) { // all blocks are such
         config->ftl.options.set(page_option::slc_blocks, 0);
         config->ftl.options.set(page_option::slc_dynamic_permille, 0);

@@ -10,7 +10,7 @@
 #include "ftl/blocks/victim_policies.h"
 #include "ftl/cache/pram_slots.h"
 #include "ftl/host/arbiter.h"
-#include "nand/pair_backup.h"
+#include "nand/seen_blocks.h"
 
 namespace flashlab {
 
@@ -20,8 +20,13 @@ namespace flashlab {
 
 std::uint32_t factory_bad_blocks(const NandConfig& nand, std::uint32_t blocks) {
     std::uint32_t bad = 0;
-    // Of a striped array: the members of a block lie a channel apart (nand/striping.h), and one bad member is enough.
+    // Of a striped array, or one with parity: the members of a block are several blocks of the chips, and one bad member is enough.
     const auto& g = nand.geometry;
+    if (nand.rain != 0) {
+        const SeenBlocks seen{nand};
+        for (const BlockId block : ids<BlockId>(blocks)) bad += seen.is_set_aside(block) ? 1 : 0;
+        return bad;
+    }
     const std::uint32_t per_channel = g.chips_per_channel * g.dies_per_chip * g.planes_per_die * g.blocks_per_plane;
     for (std::uint32_t b = 0; b < blocks; ++b) {
         bool any = false;
@@ -154,6 +159,25 @@ std::expected<void, std::string> check_subpages(const SsdConfig& config, const S
     return {};
 }
 
+/// Dies that share parity.
+std::expected<void, std::string> check_rain(const SsdConfig& config, const Scheme& scheme) {
+    const NandConfig& nand = config.nand;
+    if (nand.rain == 0) return {};
+    const auto refused = [&](std::string_view why) { return std::unexpected(fmt::format("nand.rain is {}: {}", nand.rain, why)); };
+    if (!scheme.has_key("nand.rain"))
+        return refused(fmt::format("{} leaves pages of its blocks out, whose rows would have no parity; set it to 0, or ftl.scheme to one that maps "
+                                   "pages",
+                                   scheme.name));
+    if (nand.striping != 1) return refused("a superpage lies on several dies already; set nand.striping to 1");
+    if (nand.options.paired_pages) return refused("pages in pairs are guarded one by one; set nand.paired_pages to 0");
+    if (!Media{nand}.is_single()) return refused("rows have as many pages in all blocks; set nand.slc_page_program_ns and its sisters to 0");
+    if (nand.pages_a_program() > line_of_rows(nand))
+        return refused(fmt::format("a row has whole word lines, and nand.pages_per_block ({}) is no multiple of their {} pages; set it, or "
+                                   "nand.one_shot to 0",
+                                   nand.geometry.pages_per_block, nand.pages_a_program()));
+    return {};
+}
+
 std::expected<void, std::string> check_errors(const SsdConfig& config) {
     const bool scrubs = config.ftl.scrub_retries != 0 || config.ftl.scrub_days != 0;
     if (!scrubs) return {};
@@ -174,6 +198,7 @@ std::expected<FtlPlan, std::string> plan_scheme(const SsdConfig& config, const G
     if (auto able = check_programs(config.nand); !able) return std::unexpected(able.error());
     if (auto able = check_errors(config); !able) return std::unexpected(able.error());
     if (auto able = check_subpages(config, **scheme); !able) return std::unexpected(able.error());
+    if (auto able = check_rain(config, **scheme); !able) return std::unexpected(able.error());
     if (config.ftl.separation != "none" && !(*scheme)->separates) {
         std::vector<std::string_view> able;
         for (const Scheme* other : schemes())
@@ -186,7 +211,7 @@ std::expected<FtlPlan, std::string> plan_scheme(const SsdConfig& config, const G
         return std::unexpected(fmt::format("nand.stripe_bytes is {}: stripes fill a page of {} bytes; set a divisor of it, or 0 for whole pages",
                                            stripe, geometry.page_bytes()));
     if (auto known = check_arbiter(config.host_link); !known) return std::unexpected(known.error());
-    const auto seen = geometry.striped(config.nand.striping);
+    const auto seen = config.nand.rain == 0 ? geometry.striped(config.nand.striping) : geometry.with_parity(config.nand.rain);
     if (!seen) return std::unexpected(seen.error());
     return (*scheme)->plan(config, *seen);
 }
@@ -211,6 +236,7 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_ftl(const SsdConfig& confi
                                                           EventSink& events) {
     const auto scheme = find_scheme(config.ftl.scheme);
     if (!scheme) return std::unexpected(scheme.error());
+    if (auto able = check_rain(config, **scheme); !able) return std::unexpected(able.error()); // nand.one_shot is a key of the mount
     const auto plan = (*scheme)->plan(config, array.geometry());
     if (!plan) return std::unexpected(plan.error());
     return (*scheme)->make({config, *plan, array, pram, pram_range, events});

@@ -71,7 +71,7 @@ Ssd::Split Ssd::split(Sector first, std::uint64_t sectors) const {
 namespace {
 std::unique_ptr<Scrubber> make_scrubber(const SsdConfig& config, Ftl& ftl, NandArray& array) {
     const ScrubConfig scrub{config.ftl.scrub_retries, config.ftl.scrub_days};
-    return scrub.is_on() && config.nand.errors.are_on() ? std::make_unique<Scrubber>(scrub, ftl, array) : nullptr;
+    return (scrub.is_on() && config.nand.errors.are_on()) || config.nand.rain != 0 ? std::make_unique<Scrubber>(scrub, ftl, array) : nullptr;
 }
 } // namespace
 

@@ -1,5 +1,6 @@
 #include "nand/geometry.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "nand/nand_config.h"
@@ -70,6 +71,23 @@ std::expected<Geometry, std::string> Geometry::striped(std::uint32_t width) cons
     wide.page_bytes *= width;
     wide.spare_bytes *= width;
     return make(wide);
+}
+
+std::expected<Geometry, std::string> Geometry::with_parity(std::uint32_t width) const {
+    const std::uint32_t channels = config_.channels, each = dies_ / channels;
+    const bool fits = width > 1 && (width <= channels ? channels % width == 0 : width % channels == 0 && each % (width / channels) == 0);
+    if (!fits)
+        return std::unexpected(fmt::format("nand.rain = {}: rows lie over all dies of some channels: 2 or more that divide the {} channels, or a "
+                                           "multiple of them that divides the {} dies",
+                                           width, channels, dies_));
+    GeometryConfig seen = config_;
+    seen.pages_per_block *= width - 1;
+    seen.channels = std::max(1u, channels / width);
+    if (width > channels) {
+        seen.chips_per_channel = dies_ / width;
+        seen.dies_per_chip = 1;
+    }
+    return make(seen);
 }
 
 Geometry::Geometry(const GeometryConfig& config)

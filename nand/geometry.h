@@ -40,6 +40,9 @@ public:
     /// with fewer channels and wider pages.
     [[nodiscard]] std::expected<Geometry, std::string> striped(std::uint32_t width) const;
 
+    /// The geometry that users of an array with parity see: `width` dies act as one, with width - 1 times the pages a block (nand/rain.h).
+    [[nodiscard]] std::expected<Geometry, std::string> with_parity(std::uint32_t width) const;
+
     [[nodiscard]] const GeometryConfig& config() const { return config_; }
     [[nodiscard]] std::uint32_t channels() const { return config_.channels; }
     [[nodiscard]] std::uint32_t chips() const { return chips_; }

@@ -1,8 +1,10 @@
-/// How the addresses of a NandArray's users reach the chips: as they are, or striped. Chosen once, when the array is made. Internal to nand/.
+/// How the addresses of a NandArray's users reach the chips: as they are, striped, or with parity. Chosen once, when the array is made. Internal to
+/// nand/.
 ///
 /// Idea       Every call that names a plane, a block or a page goes through here: NandArray::Impl takes the address as it is, NandArray::Striped
-///            makes it S of them. What names none (cuts, clocks, counters) concerns the chips alone.
-/// Invariant  One of the two stands behind an array for all its life.
+///            makes it S of them, NandArray::Rain finds the die of W on which it lies. What names none (cuts, clocks, counters) concerns the chips
+///            alone.
+/// Invariant  One of the three stands behind an array for all its life.
 /// Cost       One virtual call an operation.
 /// Power cut  Keeps nothing.
 #pragma once
@@ -22,7 +24,8 @@ public:
     virtual Done program(std::span<const PageProgram> pages, const Io& io) = 0;
     /// `scheme_word`: none keeps the page's own.
     virtual std::expected<CopiedPage, NandError> copy(Ppn from, Ppn to, const CopyMarks* marks, const Io& io) = 0;
-    virtual CopiedRun copy_run(Ppn from, Ppn to, std::uint32_t pages, const Io& io) = 0;
+    /// By default one copy() after another.
+    virtual CopiedRun copy_run(Ppn from, Ppn to, std::uint32_t pages, const Io& io);
     virtual Done erase(BlockId block, CellType mode, const Io& io) = 0;
     // Of a pair that NandArray has found allowed; a two-plane program is program().
     virtual Done read_two_plane(std::span<const PageRead, 2> pages, const Io& io) = 0;
@@ -35,8 +38,9 @@ public:
     [[nodiscard]] virtual std::uint32_t erase_count(BlockId block) const = 0;
     [[nodiscard]] virtual std::uint32_t write_pointer(BlockId block) = 0;
     virtual std::expected<StoredOob, NandError> inspect_oob(Ppn page) = 0;
-    virtual std::expected<PageRecord, NandError> inspect(Ppn page) = 0;
-    virtual std::expected<void, NandError> inspect(BlockId block, std::span<PageRecord> to) = 0;
+    /// By default what inspect_oob() says, without a checksum of data.
+    virtual std::expected<PageRecord, NandError> inspect(Ppn page);
+    virtual std::expected<void, NandError> inspect(BlockId block, std::span<PageRecord> to);
     [[nodiscard]] virtual SimTime plane_free_at(PlaneId plane) const = 0;
 };
 

@@ -194,6 +194,8 @@ std::expected<OobRead, NandError> NandArray::Impl::read_oob(Ppn page, const Io& 
     const auto when = reserve_read(address_of(page), geometry.config().spare_bytes, io, PagePart::spare);
     ++counters.reads[static_cast<std::size_t>(io.origin.cause)];
     if (events.wants(EventLevel::all)) emit_read(when, io.origin, page);
+    if (faults != nullptr && faults->die_is_dead(geometry.die_of(geometry.plane_of(geometry.block_of(page))))) [[unlikely]]
+        return OobRead{std::unexpected(OobError::bad_checksum), CellState::garbage, when.end};
     const auto record = store.read_oob(page);
     if (!record) return std::unexpected(host_error(record.error(), page, when.end));
     if (const auto* backup = guard && record->state == CellState::garbage ? guard->backup_of(page) : nullptr) {
@@ -302,8 +304,9 @@ void NandArray::Impl::settle(SimTime now) {
 }
 
 void NandArray::Impl::emit(NandOp op, const Scheduler::Reservation& when, Origin origin, BlockId block, std::uint32_t page, const PageOob* oob) {
-    const std::optional<Lpn> lpn = oob != nullptr ? std::optional{oob->lpn} : std::nullopt;
-    const std::uint8_t kind = oob != nullptr ? static_cast<std::uint8_t>(oob->kind) : 0;
+    const bool is_parity = oob != nullptr && oob->kind >= PageKind::parity; // of whatever kinds, and no page's
+    const std::optional<Lpn> lpn = oob != nullptr && !is_parity ? std::optional{oob->lpn} : std::nullopt;
+    const std::uint8_t kind = oob == nullptr ? 0 : static_cast<std::uint8_t>(is_parity ? PageKind::parity : oob->kind);
     const PlaneId plane = geometry.plane_of(block);
     const DieId die = geometry.die_of(plane);
     const ChipId chip = geometry.chip_of(die);

@@ -32,7 +32,8 @@ class NandArray final {
 public:
     using Result = std::expected<SimTime, NandError>;
 
-    /// `geometry` is the geometry of the chips and of the store. With config.striping > 1, geometry() and all addresses are striped ones.
+    /// `geometry` is the geometry of the chips and of the store. With config.striping > 1, geometry() and all addresses are striped ones; with
+    /// config.rain they are those of W dies as one, without the parity.
     NandArray(const Geometry& geometry, const NandConfig& config, PageStore& store, EventSink& events, UndoPolicy undo);
     ~NandArray();
     NandArray(const NandArray&) = delete;
@@ -121,6 +122,10 @@ public:
 
     /// With bit errors (NandErrors), and without striping: a block of which a read took retries that new data would not; the latest first.
     [[nodiscard]] std::optional<TiredBlock> take_tired();
+    /// With parity over dies (NandConfig::rain): a block with data on a die that is dead, each once. New data would lie on the others.
+    [[nodiscard]] std::optional<BlockId> take_degraded();
+    /// With parity over dies: a die is dead, or some blocks go on without one. Asks all blocks.
+    [[nodiscard]] bool has_lost_parity() const;
     /// How long the block's data have been there; 0 where cells have no bit errors.
     [[nodiscard]] double days_since_program(BlockId block, SimTime now) const;
 
@@ -182,10 +187,12 @@ private:
     class Addressing;
     class Impl;
     class Striped;
+    class Rain;
     class PairGuard;
     std::unique_ptr<Impl> impl_;
     std::unique_ptr<Striped> striped_; ///< null: S = 1
-    Addressing& addressing_;           ///< one of the two
+    std::unique_ptr<Rain> rain_;       ///< null: no parity
+    Addressing& addressing_;           ///< one of the three
 };
 
 } // namespace flashlab

@@ -2,6 +2,7 @@
 
 #include "nand/nand_array_impl.h"
 #include "nand/pair_guard.h"
+#include "nand/rain.h"
 #include "nand/striping.h"
 
 namespace flashlab {
@@ -9,7 +10,11 @@ namespace flashlab {
 NandArray::NandArray(const Geometry& geometry, const NandConfig& config, PageStore& store, EventSink& events, UndoPolicy undo)
     : impl_{std::make_unique<Impl>(geometry, config, store, events, undo)},
       striped_{config.striping == 1 ? nullptr : std::make_unique<Striped>(*impl_, config.striping)},
-      addressing_{striped_ ? static_cast<Addressing&>(*striped_) : *impl_} {}
+      rain_{config.rain == 0 ? nullptr : std::make_unique<Rain>(*impl_)}, addressing_{rain_      ? static_cast<Addressing&>(*rain_)
+                                                                                      : striped_ ? static_cast<Addressing&>(*striped_)
+                                                                                                 : *impl_} {
+    ensure(!rain_ || !striped_, "NandArray: parity over dies, or superpages");
+}
 NandArray::~NandArray() = default;
 
 // What schemes do
@@ -32,7 +37,7 @@ std::expected<CopiedPage, NandError> NandArray::copy_as(Ppn from, Ppn to, const 
 }
 CopiedRun NandArray::copy_run(Ppn from, Ppn to, std::uint32_t pages, const Io& io) { return addressing_.copy_run(from, to, pages, io); }
 CopiedRun NandArray::rewrite_run(const RewriteRun& run, const Io& io) {
-    return striped_ ? CopiedRun{.pages = 0, .done = io.when, .failed = std::nullopt} : impl_->rewrite_run(run, io);
+    return striped_ || rain_ ? CopiedRun{.pages = 0, .done = io.when, .failed = std::nullopt} : impl_->rewrite_run(run, io);
 }
 NandArray::Result NandArray::erase(BlockId block, const Io& io) { return addressing_.erase(block, impl_->media.own(), io); }
 NandArray::Result NandArray::erase_as(BlockId block, CellType mode, const Io& io) { return addressing_.erase(block, mode, io); }
@@ -67,6 +72,7 @@ std::expected<void, NandError> NandArray::open() {
     auto opened = impl.blocks.open();
     if (opened && impl.guard) opened = impl.guard->load();
     if (!opened) return std::unexpected(NandError{NandErrorKind::host_io, Ppn{0}, sim_start, opened.error().error_number});
+    if (rain_) rain_->opened();
     return {};
 }
 std::expected<void, NandError> NandArray::grow_older(Duration time) {
@@ -75,11 +81,16 @@ std::expected<void, NandError> NandArray::grow_older(Duration time) {
 }
 std::optional<TiredBlock> NandArray::take_tired() {
     if (impl_->tired.empty()) return std::nullopt;
-    const TiredBlock last = impl_->tired.back();
+    TiredBlock last = impl_->tired.back();
     impl_->tired.pop_back();
+    if (rain_) last.block = rain_->seen(last.block);
     return last;
 }
-double NandArray::days_since_program(BlockId block, SimTime now) const { return BitErrors::days_since(impl_->blocks.age(block), now); }
+bool NandArray::has_lost_parity() const { return rain_ && rain_->has_lost_parity(); }
+std::optional<BlockId> NandArray::take_degraded() { return rain_ ? rain_->take_degraded() : std::nullopt; }
+double NandArray::days_since_program(BlockId block, SimTime now) const {
+    return BitErrors::days_since(impl_->blocks.age(rain_ ? rain_->first_member(block) : block), now);
+}
 void NandArray::set_faults(NandFaults* faults) { impl_->faults = faults; }
 
 std::expected<PageRecord, NandError> NandArray::inspect(Ppn page) const { return addressing_.inspect(page); }

@@ -86,6 +86,7 @@ struct NandConfig {
     std::uint32_t page_buffers_per_channel = 2; ///< MC5: 1 = no pipelining; 0 = the CPU moves pages itself, bus and register held (HY)
     std::uint32_t striping = 1;                 ///< MC3: S, channels that the array presents as one with pages S times as wide
     std::uint32_t stripe_bytes = 0;             ///< MC3: bytes of a striped page on one channel before the next channel's; 0 = a page of the chip
+    std::uint32_t rain = 0;                     ///< W, dies of a row of pages, one of which holds the parity of the others; 0: none
     NandOptions options;
     NandErrors errors;
     std::array<CellMode, 3> modes{}; ///< by CellType: slc, mlc, tlc

@@ -18,6 +18,8 @@ public:
     [[nodiscard]] virtual bool erase_fails(BlockId block) = 0;
     /// Bit errors beyond the ECC: this read of the page's data gets nothing. The cells stay as they are.
     [[nodiscard]] virtual bool read_fails(Ppn) { return false; }
+    /// Nothing of the die works any more, and its controller knows. The three above say so, too.
+    [[nodiscard]] virtual bool die_is_dead(DieId) const { return false; }
     /// For seeded bugs: the time from which the operation may start. A time earlier than `now` plays a caller that forgot what its operation depends
     /// on. The chip's own order (N2, N3) still holds.
     [[nodiscard]] virtual SimTime program_from(Ppn, SimTime now) { return now; }

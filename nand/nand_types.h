@@ -128,6 +128,7 @@ struct NandCounters {
     std::uint64_t reads_along = 0;          ///< subpages that the read of another one brought along: they took no tR of their own
     std::uint64_t read_retries = 0;         ///< of the reads: a page was sensed again, since the ECC had not corrected it
     std::uint64_t uncorrected_reads = 0;    ///< pages that no retry corrected
+    std::uint64_t rebuilt_pages = 0;        ///< pages, or their OOB, that came from the others of their row (NandConfig::rain)
     std::uint64_t two_plane_programs = 0;   ///< commands, as the next two; each also counts as two programs, reads or erases
     std::uint64_t two_plane_reads = 0;
     std::uint64_t two_plane_erases = 0;

@@ -12,7 +12,10 @@ namespace {
 /// The checksum of an all-zero body must not be zero, or an erased record would parse; CRC-32C of zero bytes with this seed is not.
 constexpr std::uint32_t oob_crc_seed = 0x464c4f42; // "BOLF" in memory
 
-bool is_known(std::uint16_t kind) { return kind >= std::to_underlying(PageKind::data) && kind <= std::to_underlying(PageKind::padding); }
+bool is_known(std::uint16_t kind) {
+    constexpr std::uint16_t most = std::to_underlying(PageKind::padding), parity = std::to_underlying(PageKind::parity);
+    return (kind >= std::to_underlying(PageKind::data) && kind <= most) || (kind >= parity && kind <= (parity | most));
+}
 
 } // namespace
 

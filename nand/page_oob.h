@@ -15,8 +15,9 @@
 
 namespace flashlab {
 
-/// What a page holds. Zero is no kind: an erased record cannot parse.
-enum class PageKind : std::uint16_t { data = 1, translation = 2, checkpoint = 3, journal = 4, summary = 5, backup = 6, padding = 7 };
+/// What a page holds. Zero is no kind: an erased record cannot parse. A parity page has the exclusive-or of its row's kinds in the bits below
+/// `parity`, as all its fields are those of the row (nand/row_sum.h).
+enum class PageKind : std::uint16_t { data = 1, translation = 2, checkpoint = 3, journal = 4, summary = 5, backup = 6, padding = 7, parity = 128 };
 
 enum class OobError : std::uint8_t { bad_checksum, unknown_kind };
 

@@ -8,12 +8,10 @@ namespace flashlab {
 
 namespace {
 
-constexpr Duration none{0};
-
 Duration shortest_of(std::initializer_list<Duration> phases) {
     Duration shortest = Duration::max();
     for (const Duration phase : phases) {
-        if (phase > none) shortest = std::min(shortest, phase);
+        if (phase > Duration{0}) shortest = std::min(shortest, phase);
     }
     return shortest == Duration::max() ? Duration{1} : shortest;
 }

@@ -105,6 +105,7 @@ public:
     [[nodiscard]] Duration data_transfer(std::uint32_t bytes) const;
 
 private:
+    static constexpr Duration none{0};
     /// Of a read: when its data go out, and when the front works on them.
     struct Tail {
         SimTime out;

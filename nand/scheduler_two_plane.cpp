@@ -5,12 +5,6 @@
 
 namespace flashlab {
 
-namespace {
-
-constexpr Duration none{0};
-
-} // namespace
-
 void Scheduler::take_lanes_of_pair(PlaneId first) {
     lanes_.clear();
     lanes_.push_back(lane_of(first));

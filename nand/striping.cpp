@@ -5,27 +5,11 @@
 #include <cstring>
 
 #include "base/contract.h"
+#include "nand/join_results.h"
 
 namespace flashlab {
 
 namespace {
-
-/// The worst of the members' answers: an error of the image before one of the flash, otherwise the latest end.
-void join(NandArray::Result& all, NandArray::Result one, Ppn page) {
-    if (!one) one.error().page = page;
-    if (!all && !one) {
-        const SimTime done = std::max(all.error().done, one.error().done);
-        if (one.error().kind == NandErrorKind::host_io) all = one;
-        all.error().done = done;
-    } else if (!all) {
-        all.error().done = std::max(all.error().done, *one);
-    } else if (!one) {
-        one.error().done = std::max(one.error().done, *all);
-        all = one;
-    } else {
-        all = std::max(*all, *one);
-    }
-}
 
 /// Joins the parts of a page: written if all parts parse and agree, erased if all parts are erased.
 void join(StoredOob& all, const StoredOob& part) {
@@ -173,7 +157,7 @@ NandArray::Striped::Done NandArray::Striped::program(std::span<const PageProgram
             if (parts_[i].page == one.error().page) failed = pages[i].page;
         }
         join(all, one, failed);
-        if (!all && all.error().kind == NandErrorKind::host_io) return all;
+        if (has_failed_image(all)) return all;
     }
     return all;
 }
@@ -189,7 +173,7 @@ std::expected<CopiedPage, NandError> NandArray::Striped::copy(Ppn from, Ppn to, 
     for (std::uint32_t m = 0; m < width_; ++m) {
         const auto one = chips_.copy(member(from, m), member(to, m), marks, io);
         join(all, one ? Done{one->done} : std::unexpected(one.error()), !one && one.error().page == member(to, m) ? to : from);
-        if (!all && all.error().kind == NandErrorKind::host_io) break;
+        if (has_failed_image(all)) break;
     }
     if (!all) return std::unexpected(all.error());
     PageOob oob = *whole->oob;
@@ -197,24 +181,11 @@ std::expected<CopiedPage, NandError> NandArray::Striped::copy(Ppn from, Ppn to, 
     return CopiedPage{*all, oob};
 }
 
-CopiedRun NandArray::Striped::copy_run(Ppn from, Ppn to, std::uint32_t pages, const Io& io) {
-    CopiedRun run{.pages = 0, .done = io.when, .failed = std::nullopt};
-    for (; run.pages < pages; ++run.pages) {
-        const auto copied = copy(Ppn{from.value() + run.pages}, Ppn{to.value() + run.pages}, nullptr, io.at(run.done));
-        if (!copied) {
-            run.failed = copied.error();
-            break;
-        }
-        run.done = copied->done;
-    }
-    return run;
-}
-
 NandArray::Striped::Done NandArray::Striped::erase(BlockId block, CellType mode, const Io& io) {
     Done all = io.when;
     for (std::uint32_t m = 0; m < width_; ++m) {
         join(all, chips_.erase(member(block, m), mode, io), geometry_.page_of(block, 0));
-        if (!all && all.error().kind == NandErrorKind::host_io) return all;
+        if (has_failed_image(all)) return all;
     }
     return all;
 }
@@ -225,7 +196,7 @@ NandArray::Striped::Done NandArray::Striped::erase_two_plane(std::span<const Blo
         const std::array both{member(blocks[0], m), member(blocks[1], m)};
         const Done one = chips_.erase_two_plane(both, io);
         join(all, one, geometry_.page_of(!one && chips_.geometry.block_of(one.error().page) == both[1] ? blocks[1] : blocks[0], 0));
-        if (!all && all.error().kind == NandErrorKind::host_io) return all;
+        if (has_failed_image(all)) return all;
     }
     return all;
 }
@@ -249,26 +220,6 @@ std::expected<StoredOob, NandError> NandArray::Striped::inspect_oob(Ppn page) {
             join(all, *part);
     }
     return all;
-}
-
-std::expected<PageRecord, NandError> NandArray::Striped::inspect(Ppn page) {
-    const auto known = inspect_oob(page);
-    if (!known) return std::unexpected(known.error());
-    PageRecord record{.state = known->state};
-    if (known->oob)
-        known->oob->encode(record.oob);
-    else if (known->state != CellState::erased)
-        record.oob.fill(std::byte{0xff});
-    return record;
-}
-
-std::expected<void, NandError> NandArray::Striped::inspect(BlockId block, std::span<PageRecord> to) {
-    for (std::uint32_t page = 0; page < to.size(); ++page) {
-        const auto record = inspect(geometry_.page_of(block, page));
-        if (!record) return std::unexpected(record.error());
-        to[page] = *record;
-    }
-    return {};
 }
 
 bool NandArray::Striped::is_bad(BlockId block) const {

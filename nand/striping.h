@@ -26,14 +26,11 @@ public:
     std::expected<OobRead, NandError> read_oob(Ppn page, const Io& io) override;
     Done program(std::span<const PageProgram> pages, const Io& io) override;
     std::expected<CopiedPage, NandError> copy(Ppn from, Ppn to, const CopyMarks* marks, const Io& io) override;
-    CopiedRun copy_run(Ppn from, Ppn to, std::uint32_t pages, const Io& io) override;
     Done erase(BlockId block, CellType mode, const Io& io) override;
     Done read_two_plane(std::span<const PageRead, 2> pages, const Io& io) override;
     Done erase_two_plane(std::span<const BlockId, 2> blocks, const Io& io) override;
     Done mark_bad(BlockId block, SimTime now) override;
     std::expected<StoredOob, NandError> inspect_oob(Ppn page) override;
-    std::expected<PageRecord, NandError> inspect(Ppn page) override;
-    std::expected<void, NandError> inspect(BlockId block, std::span<PageRecord> to) override;
     [[nodiscard]] bool is_bad(BlockId block) const override;
     [[nodiscard]] bool is_factory_bad(BlockId block) const override;
     /// Members are erased together; a cut may leave them in two modes. The one with fewer pages counts.

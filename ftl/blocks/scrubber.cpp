@@ -18,6 +18,7 @@ SimTime Scrubber::step(SimTime now) {
     if (moves_.empty() && !moves_.is_under_way(now)) {
         while (const auto tired = array_.take_tired())
             if (config_.retries != 0 && tired->retries >= config_.retries) moves_.push(tired->block);
+        while (const auto degraded = array_.take_degraded()) moves_.push(*degraded, true);
         if (config_.days != 0 && moves_.empty() && now >= look_at_) look(now);
     }
     return moves_.step(now);

@@ -1,7 +1,7 @@
-/// Scrubbing: data that bit errors would reach are written anew in time.
+/// Scrubbing: data that bit errors would reach are written anew in time, and those of a die that is dead.
 ///
-/// Idea       Two signs: a read of a block took ftl.scrub_retries retries, or its data are ftl.scrub_days old, which a controller knows. Such blocks
-///            are relocated one at a time, beside the host.
+/// Idea       Three signs: a read of a block took ftl.scrub_retries retries; its data are ftl.scrub_days old, which a controller knows; with
+///            nand.rain a die of the block is dead. Such blocks are relocated one at a time, beside the host.
 /// Invariant  S1 of a block without new signs nothing moves. S2 what would take as many retries if it were new is no sign.
 /// Cost       A question a request; a pass over the blocks an hour of simulated time, and after grow_older(); a relocation copies a block.
 /// Power cut  Keeps nothing: ages are in the block records, and reads show their retries again.

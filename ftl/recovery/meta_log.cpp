@@ -7,7 +7,7 @@
 #include "base/crc32c.h"
 #include "base/little_endian.h"
 #include "nand/medium.h"
-#include "nand/pair_backup.h"
+#include "nand/seen_blocks.h"
 
 namespace flashlab {
 
@@ -22,6 +22,11 @@ FtlError to_ftl_error(const NandError& error) {
 }
 
 CellType mode_of(const NandConfig& nand, bool in_slc) { return in_slc ? CellType::slc : nand.geometry.cell; }
+/// Of the cells' own mode as users see them, who may see several blocks as one.
+std::uint32_t pages_of_ring(const NandConfig& nand, const Geometry& seen, bool in_slc) {
+    const CellType mode = mode_of(nand, in_slc);
+    return mode == nand.geometry.cell ? seen.pages_per_block() : Media{nand}.of(mode).pages;
+}
 
 } // namespace
 
@@ -37,7 +42,8 @@ std::vector<BlockId> MetaArea::all() const {
 MetaArea plan_meta_area(const NandConfig& nand, const Geometry& geometry, std::uint32_t planes, const MetaNeeds& needs, RingPlace place) {
     MetaArea area;
     area.in_slc = needs.in_slc;
-    const std::uint32_t pages_a_block = Media{nand}.of(mode_of(nand, needs.in_slc)).pages;
+    const std::uint32_t pages_a_block = pages_of_ring(nand, geometry, needs.in_slc);
+    const SeenBlocks seen{nand};
     const auto pages_of = [&](std::uint64_t bytes) {
         const std::uint64_t whole = std::uint64_t{geometry.page_bytes()} * nand.options.subpages;
         return static_cast<std::uint32_t>((bytes + whole - 1) / whole * nand.options.subpages);
@@ -53,7 +59,7 @@ MetaArea plan_meta_area(const NandConfig& nand, const Geometry& geometry, std::u
     for (std::uint32_t column = 0; column < area.width; ++column) {
         std::uint32_t index = 0;
         for (std::uint32_t row = 0; row < area.rows; ++row, ++index) {
-            while (index < geometry.blocks_per_plane() && is_set_aside(nand, geometry.block_at(PlaneId{column}, index))) ++index;
+            while (index < geometry.blocks_per_plane() && seen.is_set_aside(geometry.block_at(PlaneId{column}, index))) ++index;
             if (index >= geometry.blocks_per_plane()) return {};
             area.blocks[std::size_t{row} * area.width + column] = geometry.block_at(PlaneId{column}, index);
         }
@@ -64,14 +70,15 @@ MetaArea plan_meta_area(const NandConfig& nand, const Geometry& geometry, std::u
     for (std::uint32_t index = 0; area.anchor.size() < anchor_blocks; ++index) {
         if (index >= geometry.blocks_per_plane()) return {};
         const BlockId block = geometry.block_at(plane, index);
-        if (!is_set_aside(nand, block) && std::ranges::find(area.blocks, block) == area.blocks.end()) area.anchor.push_back(block);
+        if (!seen.is_set_aside(block) && std::ranges::find(area.blocks, block) == area.blocks.end()) area.anchor.push_back(block);
     }
     return area;
 }
 
 MetaLog::MetaLog(MetaArea area, NandArray& array)
-    : area_{std::move(area)}, array_{array}, mode_{mode_of(array.config(), area_.in_slc)}, pages_a_block_{Media{array.config()}.of(mode_).pages},
-      subpages_{array.config().options.subpages}, page_(std::size_t{array.geometry().page_bytes()} * subpages_) {
+    : area_{std::move(area)}, array_{array}, mode_{mode_of(array.config(), area_.in_slc)},
+      pages_a_block_{pages_of_ring(array.config(), array.geometry(), area_.in_slc)}, subpages_{array.config().options.subpages},
+      page_(std::size_t{array.geometry().page_bytes()} * subpages_) {
     if (!area_.anchor.empty()) {
         MetaArea anchor{1, static_cast<std::uint32_t>(area_.anchor.size()), 0, area_.anchor, {}};
         anchor.checkpoint_pages = pages_of((area_.blocks.size() + 1) * 4);

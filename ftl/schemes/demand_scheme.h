@@ -53,7 +53,8 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_demand(const DemandKind& k
                                                                     std::move(*policies), of.journal, of.cached, of_models, of_entries...);
 }
 
-inline constexpr std::array<std::string_view, 5> demand_keys{"nand.one_shot", "ftl.allocation", "ftl.victim", "ftl.moving_ring", "ftl.gc_slice_us"};
+inline constexpr std::array<std::string_view, 6> demand_keys{"nand.rain",  "nand.one_shot",   "ftl.allocation",
+                                                             "ftl.victim", "ftl.moving_ring", "ftl.gc_slice_us"};
 /// The entry of one, with what all have.
 constexpr Scheme demand_scheme(Scheme own) {
     own.write_memory = [](const SsdConfig& config, const FtlPlan& plan, const Geometry& g, const Ftl& ftl) {

@@ -47,7 +47,7 @@ WriteMemory memory_of_hftl(const SsdConfig& config, const FtlPlan& plan, const G
     return page_map_memory(config, plan, g, ftl);
 }
 
-constexpr std::array<std::string_view, 5> keys{"nand.subpages", "nand.one_shot", "ftl.allocation", "ftl.victim", "ftl.gc_slice_us"};
+constexpr std::array<std::string_view, 6> keys{"nand.subpages", "nand.rain", "nand.one_shot", "ftl.allocation", "ftl.victim", "ftl.gc_slice_us"};
 
 } // namespace
 

@@ -48,7 +48,7 @@ WriteMemory memory_of_page_map(const SsdConfig& config, const FtlPlan& plan, con
     return page_map_memory(config, plan, g, ftl);
 }
 
-constexpr std::array<std::string_view, 6> keys{"nand.subpages", "nand.one_shot",   "ftl.allocation",
+constexpr std::array<std::string_view, 7> keys{"nand.subpages", "nand.rain",       "nand.one_shot",  "ftl.allocation",
                                                "ftl.victim",    "ftl.moving_ring", "ftl.gc_slice_us"};
 constexpr std::array<const Option*, 7> options{&page_option::checkpoint_blocks, &page_option::slc_blocks,   &page_option::slc_dynamic_permille,
                                                &page_option::fold_after_us,     &page_option::fold_at_rest, &page_option::fold_page_ns,

@@ -38,7 +38,8 @@ namespace {
 /// Blocks of a group that padding can take: less than a page of the chip a stream in each of its blocks, which no collection gains.
 std::uint32_t padded_blocks_a_group(const NandConfig& nand, std::uint32_t streams) {
     const GeometryConfig& g = nand.geometry;
-    return (g.planes_per_die * g.blocks_per_plane * (nand.options.subpages - 1) * streams + g.pages_per_block - 1) / g.pages_per_block;
+    const std::uint32_t pages_a_block = g.pages_per_block * (nand.rain == 0 ? 1 : nand.rain - 1);
+    return (g.planes_per_die * g.blocks_per_plane * (nand.options.subpages - 1) * streams + pages_a_block - 1) / pages_a_block;
 }
 
 /// What is left of the reserve when the ring, the scheme's own pages, open superblocks and what is kept free are taken off, and what that costs.

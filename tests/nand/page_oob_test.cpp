@@ -57,3 +57,16 @@ TEST_CASE("erased and all-ones records do not parse", "[nand]") {
     raw.fill(std::byte{0xff});
     CHECK_FALSE(PageOob::decode(raw));
 }
+
+TEST_CASE("the OOB of a parity page carries the sum of its row's kinds, and no other kind parses", "[nand][oob]") {
+    for (std::uint32_t kind = 0; kind < 300; ++kind) {
+        CAPTURE(kind);
+        std::array<std::byte, PageOob::encoded_size> raw{};
+        const PageOob oob{Lpn{5}, WriteSequence{6}, static_cast<PageKind>(kind), 7, StreamId{8}};
+        oob.encode(raw);
+        const auto known = PageOob::decode(raw);
+        const bool is_kind = (kind >= 1 && kind <= 7) || (kind >= 128 && kind <= 135);
+        REQUIRE(known.has_value() == is_kind);
+        if (known) CHECK(*known == oob);
+    }
+}

@@ -27,7 +27,7 @@ Json block_report(Device& device, std::size_t cells) {
         }
         const double n = last - first;
         map.push(Json::object({{"free_percent", tenth(100 * free / n)},
-                               {"valid_percent", tenth(100 * valid / (n * device.config().ssd.nand.geometry.pages_per_block))},
+                               {"valid_percent", tenth(100 * valid / (n * device.array().geometry().pages_per_block()))},
                                {"erases_mean", tenth(erases / n)}}));
     }
     for (const auto& [erases, of] : device.wear().blocks_by_erase_count) wear.push(Json::object({{"erases", erases}, {"blocks", of}}));

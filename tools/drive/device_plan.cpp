@@ -61,8 +61,8 @@ std::expected<std::uint32_t, std::string> least_blocks(SsdConfig config, std::ui
 
 std::uint64_t dies_of(const GeometryConfig& g) { return std::uint64_t{g.channels} * g.chips_per_channel * g.dies_per_chip; }
 
-/// A group is a die; gives up channels, then chips, then dies, while groups would be too small to collect well, but none that ftl.groups or the user
-/// asks for.
+/// A group is a die; gives up channels, then chips, then dies, while groups would be too small to collect well, but none that ftl.groups, nand.rain
+/// or the user asks for.
 std::expected<void, std::string> fit_geometry(SsdConfig& config, std::uint64_t size, const std::vector<std::string>& asked) {
     auto& g = config.nand.geometry;
     const auto is_free = [&](std::string_view key) { return std::ranges::find(asked, key) == asked.end(); };
@@ -76,6 +76,7 @@ std::expected<void, std::string> fit_geometry(SsdConfig& config, std::uint64_t s
                                  : g.chips_per_channel > 1 && is_free("nand.chips_per_channel") ? &g.chips_per_channel
                                  : g.dies_per_chip > 1 && is_free("nand.dies_per_chip")         ? &g.dies_per_chip
                                                                                                 : nullptr;
+        if (config.nand.rain != 0) give_up = nullptr; // rows of the width that was asked for
         if (give_up != nullptr && config.ftl.groups > dies_of(g) / *give_up * (*give_up - 1)) give_up = nullptr;
         if (!small || give_up == nullptr) {
             const bool has_few = dies_of(g) != before && !blocks && blocks.error().contains("channel");

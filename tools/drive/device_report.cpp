@@ -44,7 +44,8 @@ Wear wear_of(const Device& device) {
 }
 
 void add_bit_errors(Json& out, const Device& device) {
-    if (device.config().ssd.nand.errors.are_on()) out.add("bit_errors", BitErrorCounters::of(device).since({}));
+    const NandConfig& nand = device.config().ssd.nand;
+    if (nand.errors.are_on() || nand.rain != 0) out.add("bit_errors", BitErrorCounters::of(device).since({}));
 }
 
 /// Members of the reports of drives that have a write buffer or level wear.
@@ -94,10 +95,10 @@ double rounded(double value) { return std::round(value * 1e3) / 1e3; }
 /// What is left of the drive's life, if the host goes on as it did.
 void add_lifetime(Json& out, Device& device, const SampleEvent& totals, const Wear& wear, std::uint64_t grown) {
     const auto& config = device.config().ssd;
-    const std::uint64_t bad = device.ftl().space().bad_blocks;
+    const std::uint64_t bad = std::uint64_t{device.ftl().space().bad_blocks} * std::max(1u, config.nand.rain); // a bad block takes its row along
     const std::uint64_t block_bytes = std::uint64_t{config.nand.geometry.pages_per_block} * config.nand.geometry.page_bytes;
     const std::uint64_t device_bytes = device.ssd().identify().sectors * sector_bytes;
-    const std::uint64_t blocks = device.array().geometry().bytes() / block_bytes;
+    const std::uint64_t blocks = device.array().chip_geometry().bytes() / block_bytes;
     const Lifetime life = Lifetime::of({.endurance_cycles = config.nand.endurance_cycles,
                                         .good_blocks = blocks - std::min(blocks, bad),
                                         .block_bytes = block_bytes,
@@ -150,7 +151,7 @@ Json info_report(Device& device) {
     const auto identity = device.ssd().identify();
     const auto space = device.ftl().space();
     const auto usage = device.fs().usage();
-    const auto plan = plan_ftl(config, device.array().geometry());
+    const auto plan = plan_ftl(config, device.array().chip_geometry());
     Json out = Json::object({{"preset", config.preset},
                              {"ftl", identity.ftl},
                              {"label", device.fs().label()},
@@ -200,48 +201,48 @@ Json smart_report(Device& device, const DeviceHistory& history) {
     const std::uint64_t spare_all = space.spare_blocks + grown;
     const std::uint64_t avail_spare = spare_all == 0 ? 0 : 100 * space.spare_blocks / spare_all;
     const WafParts waf = WafParts::of(t.nand_programs, page, t.host_write_bytes).rounded();
-    Json out =
-        Json::object({{"critical_warning", (avail_spare < 10 ? 1 : 0) + (history.uncorrectable_reads != 0 ? 4 : 0)},
-                      {"temperature", 300},
-                      {"avail_spare", avail_spare},
-                      {"spare_thresh", 10},
-                      {"percent_used", std::min<std::uint64_t>(255, static_cast<std::uint64_t>(100.0 * wear.mean / config.nand.endurance_cycles))},
-                      {"data_units_read", units(t.host_read_bytes)},
-                      {"data_units_written", units(t.host_write_bytes)},
-                      {"host_read_commands", t.host_reads},
-                      {"host_write_commands", t.host_writes},
-                      {"power_cycles", history.power_cycles},
-                      {"power_on_hours", static_cast<std::uint64_t>(history.clock_ns) / 3'600'000'000'000u},
-                      {"unsafe_shutdowns", history.unsafe_shutdowns},
-                      {"media_errors", history.uncorrectable_reads},
-                      {"num_err_log_entries", history.uncorrectable_reads},
-                      {"warning_temp_time", 0},
-                      {"critical_comp_time", 0},
-                      {"physical_media_units_written_bytes", programmed},
-                      {"physical_media_units_read_bytes", sum(t.nand_reads) * page},
-                      {"bad_user_nand_blocks", space.bad_blocks},
-                      {"bad_user_nand_blocks_factory", factory_bad},
-                      {"bad_user_nand_blocks_grown", grown},
-                      {"percent_free_blocks", ratio(100 * std::uint64_t{space.free_blocks}, device.array().geometry().blocks())},
-                      {"min_user_data_erase_count", wear.min},
-                      {"max_user_data_erase_count", wear.max},
-                      {"wear_min", wear.min},
-                      {"wear_mean", rounded(wear.mean)},
-                      {"wear_max", wear.max},
-                      {"wear_stddev", rounded(wear.stddev)},
-                      {"nand_erase_blocks", sum(t.nand_erases)},
-                      {"host_write_bytes", t.host_write_bytes},
-                      {"waf", ratio(programmed, t.host_write_bytes)},
-                      {"waf_user", waf.user},
-                      {"waf_gc", waf.gc},
-                      {"waf_merge", waf.merge},
-                      {"waf_map", waf.map},
-                      {"unmapped_reads", history.unmapped_reads},
-                      {"gc_jobs", history.gc_jobs},
-                      {"gc_page_copies", history.gc_page_copies},
-                      {"pram_words_written", t.pram_words_written},
-                      {"spare_blocks", space.spare_blocks},
-                      {"free_blocks", space.free_blocks}});
+    Json out = Json::object(
+        {{"critical_warning", (avail_spare < 10 ? 1 : 0) + (history.uncorrectable_reads != 0 || device.array().has_lost_parity() ? 4 : 0)},
+         {"temperature", 300},
+         {"avail_spare", avail_spare},
+         {"spare_thresh", 10},
+         {"percent_used", std::min<std::uint64_t>(255, static_cast<std::uint64_t>(100.0 * wear.mean / config.nand.endurance_cycles))},
+         {"data_units_read", units(t.host_read_bytes)},
+         {"data_units_written", units(t.host_write_bytes)},
+         {"host_read_commands", t.host_reads},
+         {"host_write_commands", t.host_writes},
+         {"power_cycles", history.power_cycles},
+         {"power_on_hours", static_cast<std::uint64_t>(history.clock_ns) / 3'600'000'000'000u},
+         {"unsafe_shutdowns", history.unsafe_shutdowns},
+         {"media_errors", history.uncorrectable_reads},
+         {"num_err_log_entries", history.uncorrectable_reads},
+         {"warning_temp_time", 0},
+         {"critical_comp_time", 0},
+         {"physical_media_units_written_bytes", programmed},
+         {"physical_media_units_read_bytes", sum(t.nand_reads) * page},
+         {"bad_user_nand_blocks", space.bad_blocks},
+         {"bad_user_nand_blocks_factory", factory_bad},
+         {"bad_user_nand_blocks_grown", grown},
+         {"percent_free_blocks", ratio(100 * std::uint64_t{space.free_blocks}, device.array().geometry().blocks())},
+         {"min_user_data_erase_count", wear.min},
+         {"max_user_data_erase_count", wear.max},
+         {"wear_min", wear.min},
+         {"wear_mean", rounded(wear.mean)},
+         {"wear_max", wear.max},
+         {"wear_stddev", rounded(wear.stddev)},
+         {"nand_erase_blocks", sum(t.nand_erases)},
+         {"host_write_bytes", t.host_write_bytes},
+         {"waf", ratio(programmed, t.host_write_bytes)},
+         {"waf_user", waf.user},
+         {"waf_gc", waf.gc},
+         {"waf_merge", waf.merge},
+         {"waf_map", waf.map},
+         {"unmapped_reads", history.unmapped_reads},
+         {"gc_jobs", history.gc_jobs},
+         {"gc_page_copies", history.gc_page_copies},
+         {"pram_words_written", t.pram_words_written},
+         {"spare_blocks", space.spare_blocks},
+         {"free_blocks", space.free_blocks}});
     add_lifetime(out, device, t, wear, grown);
     add_bit_errors(out, device);
     if (Json placement = placement_report(device, sum(t.nand_erases)); !placement.is_null()) out.add("placement", std::move(placement));
@@ -252,13 +253,14 @@ Json smart_report(Device& device, const DeviceHistory& history) {
 BitErrorCounters BitErrorCounters::of(const Device& device) {
     const NandCounters& nand = device.array().counters();
     const Scrubber* scrubber = device.ssd().scrubber();
-    return {nand.read_retries, nand.uncorrected_reads, scrubber == nullptr ? 0 : scrubber->scrubbed_blocks()};
+    return {nand.read_retries, nand.uncorrected_reads, scrubber == nullptr ? 0 : scrubber->scrubbed_blocks(), nand.rebuilt_pages};
 }
 
 Json BitErrorCounters::since(const BitErrorCounters& before) const {
     return Json::object({{"read_retries", read_retries - before.read_retries},
                          {"uncorrected_reads", uncorrected_reads - before.uncorrected_reads},
-                         {"scrubbed_blocks", scrubbed_blocks - before.scrubbed_blocks}});
+                         {"scrubbed_blocks", scrubbed_blocks - before.scrubbed_blocks},
+                         {"rebuilt_pages", rebuilt_pages - before.rebuilt_pages}});
 }
 
 Json stats_report(Device& device, SimTime now, Duration since_start) {
@@ -293,7 +295,7 @@ Json stats_report(Device& device, SimTime now, Duration since_start) {
     const auto cells = (sum(sample.nand_reads) - device.array().counters().reads_along) * static_cast<std::uint64_t>(t.page_read.count()) +
                        (sum(sample.nand_programs) - device.array().counters().programs_along) * static_cast<std::uint64_t>(t.page_program.count()) +
                        sum(sample.nand_erases) * static_cast<std::uint64_t>(t.block_erase.count());
-    out.add("planes_busy_ns", cells / device.array().geometry().planes());
+    out.add("planes_busy_ns", cells / device.array().chip_geometry().planes());
     out.add("busiest_channel", busy.empty() ? Json{} : Json{static_cast<std::uint64_t>(busiest - busy.begin())});
     add_background(out, device);
     if (Json counters = counters_as_json(own_counters(device.ftl())); !counters.is_null()) out.add("counters", std::move(counters));

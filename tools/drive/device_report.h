@@ -14,11 +14,12 @@ namespace flashlab {
 
 /// What a scheme counts that has no place of its own, since `before`: {name: value}. Null: it counts nothing else.
 [[nodiscard]] Json counters_as_json(const CounterValues& now, const CounterValues& before = {});
-/// What bit errors have cost; all zero where cells have none.
+/// What pages that cannot be read have cost; all zero where all can.
 struct BitErrorCounters {
     std::uint64_t read_retries = 0;
     std::uint64_t uncorrected_reads = 0; ///< pages
     std::uint64_t scrubbed_blocks = 0;
+    std::uint64_t rebuilt_pages = 0; ///< from the other dies
     [[nodiscard]] static BitErrorCounters of(const Device& device);
     [[nodiscard]] Json since(const BitErrorCounters& before) const;
 };

@@ -80,7 +80,7 @@ Json placement_report(const Device& device, std::uint64_t erased_blocks) {
     const auto* handles = dynamic_cast<const PlacementHandles*>(&device.ftl().undecorated());
     const std::uint64_t count = placement_handles_of(config);
     if (handles == nullptr || count == 0) return {};
-    const Geometry& g = device.array().geometry();
+    const Geometry &g = device.array().geometry(), &of_chips = device.array().chip_geometry();
     const std::uint64_t block_bytes = std::uint64_t{g.pages_per_block()} * g.page_bytes();
     Json::Array writable;
     for (const std::uint64_t pages : handles->writable_pages())
@@ -96,7 +96,7 @@ Json placement_report(const Device& device, std::uint64_t erased_blocks) {
     return Json::object({{"handles", count},
                          {"isolated", option_of(config, "ftl.host_isolation") == 0 ? "initially" : "persistently"},
                          {"unit_bytes", handles->groups() * g.planes_per_die() * block_bytes},
-                         {"erased_bytes", erased_blocks * block_bytes},
+                         {"erased_bytes", erased_blocks * of_chips.pages_per_block() * g.page_bytes()},
                          {"writable_bytes", std::move(writable)},
                          {"events", std::move(events)}});
 }

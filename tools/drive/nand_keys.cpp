@@ -65,6 +65,10 @@ std::span<const ConfigKey> nand_keys() {
             "Channels that work as one, with pages so many times as wide (superpages). Larger: faster large requests, fewer requests at a time."),
         OWN(stripe_bytes, size, mkfs, 0, 1u << 20,
             "Bytes of a superpage on one channel before the next one's. Smaller: short requests use more channels. 0: a page of the chip."),
+        OWN(rain, integer, mkfs, 0, 128,
+            "Dies of a row of pages, one of which holds the parity of the others (RAIN): a page, or a die, that cannot be read is rebuilt. More: "
+            "less "
+            "space and fewer programs for parity, more reads for a page that is rebuilt. 0: none."),
         SWITCH(two_plane, mkfs, "1: two-plane commands, for page sets on pairs of planes. 0: each plane has its own commands."),
         KEY("nand.subpages", integer, mkfs, 1, 16,
             "Pages of nand.page_bytes in one page of the chip, which is read and programmed as a whole while each is mapped by itself: 4 of 4 KiB "

@@ -31,6 +31,7 @@ constexpr std::array everywhere{
                  "none: the host link lies before the controller, see host_link.*"},
     NumberSource{"nand.striping", "ours: a logical page lies on one channel"},
     NumberSource{"nand.stripe_bytes", "ours: what fits a page of the chip stays on one channel"},
+    NumberSource{"nand.rain", "ours: no parity unless asked for; drives are sold with rows of 8, 12, 16 and 128 dies"},
     NumberSource{"nand.two_plane", "ours: a choice of the translation layer; page_map and others program several planes together without it"},
     NumberSource{"nand.independent_planes nand.cache_register nand.bus_held_while_sensing",
                  "ours: planes work independently, no cache commands, the controller is interrupted when a page is ready"},

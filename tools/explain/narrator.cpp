@@ -32,13 +32,15 @@ std::string name_of_page(std::uint8_t kind, std::optional<Lpn> number) {
         return fmt::format("a backup of page {}", n);
     case PageKind::padding:
         return "padding";
+    case PageKind::parity:
+        return "parity of other dies";
     }
     return "a page";
 }
 
 std::string_view because(Cause cause) {
     constexpr std::array<std::string_view, cause_count> names{
-        "the host", "collection", "merge", "the map", "wear levelling", "recovery", "backup of paired pages", "folding", "scrubbing"};
+        "the host", "collection", "merge", "the map", "wear levelling", "recovery", "backup of paired pages", "folding", "scrubbing", "parity"};
     return names.at(static_cast<std::size_t>(cause));
 }
 

@@ -145,6 +145,13 @@ bool FaultPlan::program_fails(Ppn page) { return flash_strikes(FaultKind::progra
 bool FaultPlan::erase_fails(BlockId block) { return flash_strikes(FaultKind::erase_fail, block); }
 bool FaultPlan::read_fails(Ppn page) { return flash_strikes(FaultKind::bit_rot, around_->chips.block_of(page)); }
 
+/// Counts nothing: the operations that follow do.
+bool FaultPlan::die_is_dead(DieId die) const {
+    return std::ranges::any_of(entries_, [&](const Entry& entry) {
+        return entry.rule.kind == FaultKind::die_dead && entry.rule.die == die.value() && entry.rule.strikes(entry.seen + 1);
+    });
+}
+
 bool FaultPlan::lies(FaultKind kind) {
     bool does = false;
     for (Entry& entry : entries_)

@@ -71,6 +71,7 @@ public:
     [[nodiscard]] bool program_fails(Ppn page) override;
     [[nodiscard]] bool erase_fails(BlockId block) override;
     [[nodiscard]] bool read_fails(Ppn page) override;
+    [[nodiscard]] bool die_is_dead(DieId die) const override;
     [[nodiscard]] bool flush_lies() override { return lies(FaultKind::lie_flush); }
     [[nodiscard]] bool order_lies() override { return lies(FaultKind::lie_order); }
     [[nodiscard]] bool tears() override { return lies(FaultKind::lie_tear); }

@@ -142,7 +142,7 @@ Found relocates(const GradeSubject& subject) {
     return on_tiny_devices(subject, [&](const SsdConfig& config) {
         GradeRig rig{config};
         rig.write(0, std::max(1u, rig.units() / 2));
-        for (std::uint32_t b = 0; !rig.wrong() && b < rig.device().geometry().blocks(); ++b) {
+        for (std::uint32_t b = 0; !rig.wrong() && b < rig.device().array().geometry().blocks(); ++b) {
             rig.relocate(BlockId{b});
             if (b % 5 == 0) rig.compare();
         }

@@ -135,10 +135,10 @@ GROUP BY n.cause ORDER BY n.cause)"},
     LogView{"v_waf",
             "write amplification in four parts that add up to it: of the host's pages, collections (and levelling, folding), merges, the drive's own "
             "(map, "
-            "recovery, backup)",
+            "recovery, backup, parity)",
             R"(
 SELECT round(sum(b) / h, 4) AS waf, round(sum(b * (cause = 'user')) / h, 4) AS waf_user, round(sum(b * (cause IN ('gc', 'wear', 'fold', 'scrub'))) / h, 4) AS waf_gc,
-  round(sum(b * (cause = 'merge')) / h, 4) AS waf_merge, round(sum(b * (cause IN ('map', 'recovery', 'backup'))) / h, 4) AS waf_map
+  round(sum(b * (cause = 'merge')) / h, 4) AS waf_merge, round(sum(b * (cause IN ('map', 'recovery', 'backup', 'parity'))) / h, 4) AS waf_map
 FROM (SELECT cause, programmed_bytes * 1.0 AS b, (SELECT nullif(sum(host_write_bytes), 0) FROM v_run_totals) AS h FROM v_waf_by_cause))"},
     LogView{"v_waf_over_time", "write amplification between two samples", R"(
 SELECT run, ts_ns / 1e9 AS t_s, written AS host_write_bytes, programmed AS programmed_bytes, round(programmed * 1.0 / nullif(written, 0), 4) AS waf FROM (

@@ -13,8 +13,8 @@ namespace flashlab {
 
 // Names of the small numbers, by enumeration.
 enum class PageKindNumber : std::uint8_t {}; ///< nand/page_oob.h has the kinds; the log sees numbers
-inline constexpr std::array<std::string_view, 8> page_kind_names{"unknown", "data",    "translation", "checkpoint",
-                                                                 "journal", "summary", "backup",      "padding"};
+inline constexpr std::array<std::string_view, 9> page_kind_names{"unknown", "data",   "translation", "checkpoint", "journal",
+                                                                 "summary", "backup", "padding",     "parity"};
 
 template <>
 inline constexpr NameTable name_table<HostOp>{"host_op_name", "op", host_op_names};
@@ -166,7 +166,10 @@ inline constexpr auto nand_op_table = event_table<NandOpEvent>(
     column({.name = "page_kind",
             .comment = "what the page holds: data, or what the translation layer writes for itself; of an erase unknown",
             .since = 4},
-           [](const NandOpEvent& e) { return PageKindNumber{e.page_kind}; }),
+           [](const NandOpEvent& e) {
+               constexpr std::uint8_t parity = 128; // nand/page_oob.h
+               return PageKindNumber{e.page_kind == parity ? static_cast<std::uint8_t>(page_kind_names.size() - 1) : e.page_kind};
+           }),
     column({.name = "own_page",
             .comment = "number of a page that is not data, among those of its kind",
             .meaning = "number of a page that is not data, among those of its kind: which translation page, say",

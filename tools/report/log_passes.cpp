@@ -164,14 +164,14 @@ Json OperationPass::amplification(const std::vector<double>& written, std::int64
     Json t{Json::Array{}};
     for (std::size_t bin = 0; bin < coarse_bins; ++bin)
         t.push(std::stod(fmt::format("{:.5g}", (static_cast<double>(bin) + 0.5) * static_cast<double>(programs_.front().width_ns()) / 1e9)));
-    return Json::object(
-        {{"t_s", std::move(t)},
-         {"waf", of({Cause::user, Cause::gc, Cause::merge, Cause::map, Cause::wear, Cause::recovery, Cause::backup, Cause::fold, Cause::scrub})},
-         {"user", of({Cause::user})},
-         {"gc", of({Cause::gc, Cause::wear, Cause::fold, Cause::scrub})},
-         {"merge", of({Cause::merge})},
-         {"map", of({Cause::map})},
-         {"other", of({Cause::recovery, Cause::backup})}});
+    return Json::object({{"t_s", std::move(t)},
+                         {"waf", of({Cause::user, Cause::gc, Cause::merge, Cause::map, Cause::wear, Cause::recovery, Cause::backup, Cause::fold,
+                                     Cause::scrub, Cause::parity})},
+                         {"user", of({Cause::user})},
+                         {"gc", of({Cause::gc, Cause::wear, Cause::fold, Cause::scrub})},
+                         {"merge", of({Cause::merge})},
+                         {"map", of({Cause::map})},
+                         {"other", of({Cause::recovery, Cause::backup, Cause::parity})}});
 }
 
 TimeBins& OperationPass::at(std::vector<TimeBins>& all, std::int64_t index) const {

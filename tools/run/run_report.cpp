@@ -177,7 +177,8 @@ Json report_run(const RunIdentity& run, Device& device, const RunSnapshot& befor
          {"config_hash", config_hash(device.config())},
          {"seed", run.seed},
          {"version", FLASHLAB_VERSION}});
-    if (device.config().ssd.nand.errors.are_on()) report.add("bit_errors", after.bit_errors.since(before.bit_errors));
+    if (const NandConfig& nand = device.config().ssd.nand; nand.errors.are_on() || nand.rain != 0)
+        report.add("bit_errors", after.bit_errors.since(before.bit_errors));
     if (!tally.queues.empty()) report.add("queues", queues_report(tally));
     if (Json counters = counters_as_json(after.own, before.own); !counters.is_null()) report.add("counters", std::move(counters));
     return report;

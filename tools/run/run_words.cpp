@@ -126,7 +126,10 @@ std::string shown_run(OutputFormat format, const Json& r) {
     add_members(text, "caches in the drive's DRAM", r["cache"]);
     add_members(text, "the DRAM, divided", r["partition"]);
     add_group(text, "bit errors", r["bit_errors"],
-              {{"read_retries", "pages sensed again"}, {"uncorrected_reads", "pages lost to a read"}, {"scrubbed_blocks", "blocks written anew"}});
+              {{"read_retries", "pages sensed again"},
+               {"uncorrected_reads", "pages lost to a read"},
+               {"scrubbed_blocks", "blocks written anew"},
+               {"rebuilt_pages", "pages rebuilt by parity"}});
     add_members(text, "blocks by erases", r["erase_count"]);
     if (const auto& busy = r["channel_utilisation"].items(); !busy.empty()) {
         const auto [least, most] = std::ranges::minmax(busy, {}, [](const Json& share) { return share.real(); });

@@ -58,7 +58,7 @@ TEST_CASE("a log of version 3 is brought up when it is written again, keeps its 
     CHECK(file.number("SELECT page_kind FROM nand_op WHERE ts_ns=2000") == 1);
     CHECK(file.number("SELECT count(*) FROM host_request WHERE piece=0") == 2);
     CHECK(file.number("SELECT requests FROM v_host_requests WHERE op='write'") == 2);
-    CHECK(file.number("SELECT count(*) FROM page_kind_name") == 8);
+    CHECK(file.number("SELECT count(*) FROM page_kind_name") == 9);
     CHECK(file.number("SELECT count(*) FROM run WHERE (run = 1) = (first_op IS NULL AND first_pram_write IS NULL)") == 2);
     CHECK(file.number("SELECT first_op FROM run WHERE run = 2") == 1);
 }

@@ -93,7 +93,8 @@ void print_human(const std::string& directory, const DevicePlan& plan, bool made
                                         : "");
     fmt::print("  flash  {} channels x {} chips x {} dies x {} planes x {} blocks x {} pages of {}\n", g.channels, g.chips_per_channel,
                g.dies_per_chip, g.planes_per_die, g.blocks_per_plane, g.pages_per_block, format_size(g.page_bytes));
-    const double blocks = 1.0 * g.channels * g.chips_per_channel * g.dies_per_chip * g.planes_per_die * g.blocks_per_plane;
+    const std::uint32_t together = std::max(1u, plan.config.ssd.nand.rain); // the reserve counts blocks of so many
+    const double blocks = 1.0 * g.channels * g.chips_per_channel * g.dies_per_chip * g.planes_per_die * g.blocks_per_plane / together;
     const auto percent = [blocks](std::uint32_t spare) { return 100.0 * spare / blocks; };
     fmt::print("  groups {}, reserve {} blocks ({:.1f} %), effective {} ({:.1f} %)\n", plan.ftl.groups, plan.ftl.spare_blocks,
                percent(plan.ftl.spare_blocks), plan.ftl.effective_spare_blocks, percent(plan.ftl.effective_spare_blocks));
