@@ -13,6 +13,12 @@
 
 namespace flashlab {
 
+/// The OOB of a copy: its original's, with other marks where some are given.
+[[nodiscard]] inline PageOob oob_of_copy(const PageOob& original, const CopyMarks* marks) {
+    if (marks == nullptr) return original;
+    return {original.lpn, original.sequence, original.kind, marks->scheme_word, marks->stream};
+}
+
 class NandArray::Addressing {
 public:
     using Done = std::expected<SimTime, NandError>;

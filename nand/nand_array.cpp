@@ -214,8 +214,7 @@ std::expected<CopiedPage, NandError> NandArray::Impl::copy(Ppn from, Ppn to, con
     if (!got) return std::unexpected(got.error());
     if (!record) return std::unexpected(read_error(record.error(), from, *got));
     if (!record->oob) return std::unexpected(NandError{NandErrorKind::uncorrectable, from, *got});
-    PageOob oob = *record->oob;
-    if (marks != nullptr) oob = {oob.lpn, oob.sequence, oob.kind, marks->scheme_word, marks->stream};
+    const PageOob oob = oob_of_copy(*record->oob, marks);
     const PageProgram again{to, page_, oob};
     const Done done = program({&again, 1}, io.at(*got));
     if (!done) return std::unexpected(done.error());

@@ -282,8 +282,7 @@ std::expected<CopiedPage, NandError> NandArray::Rain::copy(Ppn from, Ppn to, con
     if (!got) return std::unexpected(got.error());
     if (!known) return std::unexpected(known.error());
     if (!known->oob) return std::unexpected(NandError{NandErrorKind::uncorrectable, from, *got});
-    PageOob oob = *known->oob;
-    if (marks != nullptr) oob = {oob.lpn, oob.sequence, oob.kind, marks->scheme_word, marks->stream};
+    const PageOob oob = oob_of_copy(*known->oob, marks);
     const PageProgram again{to, page_, oob};
     const Done done = program({&again, 1}, io.at(*got));
     if (!done) return std::unexpected(done.error());

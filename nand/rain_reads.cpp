@@ -76,15 +76,15 @@ std::optional<NandArray::Rain::Row> NandArray::Rain::row_of(BlockId block, const
     // What was under way at a cut is lost, whatever its row knows of it: it would lean on all other dies from then on.
     if (without(block) != none || !is_programmed(place.page)) return std::nullopt;
     const std::uint32_t parity = parity_member(block, place.row), offset = chips_.geometry.page_in_block(place.page) - place.row * line_;
-    Row row{.has_parity = is_programmed(in_row(block, place.row, parity, offset)), .others = {}};
+    Row row{.has_parity = false, .others = {}};
     for (std::uint32_t m = 0; m < width_; ++m) {
-        if (m == place.member) continue;
+        if (m == place.member || m == parity) continue;
         if (const Ppn other = in_row(block, place.row, m, offset); is_programmed(other)) row.others.push_back(other);
     }
-    if (row.has_parity && row.others.size() == data_) return row; // R1
-    if (is_dead(die_of(block, parity))) return std::nullopt;
-    if (row.has_parity) std::erase(row.others, in_row(block, place.row, parity, offset));
-    row.has_parity = false;
+    const Ppn sum = in_row(block, place.row, parity, offset);
+    row.has_parity = row.others.size() == data_ - 1 && is_programmed(sum); // R1
+    if (!row.has_parity && is_dead(die_of(block, parity))) return std::nullopt;
+    if (row.has_parity) row.others.push_back(sum);
     return row;
 }
 

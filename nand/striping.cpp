@@ -176,9 +176,7 @@ std::expected<CopiedPage, NandError> NandArray::Striped::copy(Ppn from, Ppn to, 
         if (has_failed_image(all)) break;
     }
     if (!all) return std::unexpected(all.error());
-    PageOob oob = *whole->oob;
-    if (marks != nullptr) oob = {oob.lpn, oob.sequence, oob.kind, marks->scheme_word, marks->stream};
-    return CopiedPage{*all, oob};
+    return CopiedPage{*all, oob_of_copy(*whole->oob, marks)};
 }
 
 NandArray::Striped::Done NandArray::Striped::erase(BlockId block, CellType mode, const Io& io) {
