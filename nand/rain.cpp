@@ -242,11 +242,13 @@ NandArray::Rain::Done NandArray::Rain::erase(BlockId block, CellType mode, const
     Done all = io.when;
     for (std::uint32_t m = 0; m < width_; ++m) {
         if (m == lost) continue;
-        if (lost == none && dead == none && is_dead(die_of(block, m))) {
-            dead = m;
-            continue;
-        }
-        join(all, chips_.erase(member(block, m), mode, io), geometry_.page_of(block, 0));
+        const bool is_dropped = lost == none && dead == none && is_dead(die_of(block, m));
+        if (is_dropped) dead = m;
+        // What its cells stand for is gone, too: else a cut before the mark would leave a page of an earlier life to be believed.
+        NandFaults* const faults = std::exchange(chips_.faults, is_dropped ? nullptr : chips_.faults);
+        const Done one = chips_.erase(member(block, m), mode, io);
+        chips_.faults = faults;
+        join(all, one, geometry_.page_of(block, 0));
         if (has_failed_image(all)) return all;
     }
     if (all && dead != none) all = drop_dead(block, *all);
