@@ -84,6 +84,10 @@ TEST_CASE("docs/versions.md says of each format which version is written, and wh
     row("database of a sweep", of_sweeps, of_sweeps);
 }
 
+TEST_CASE("the event that docs/event-log.md adds as an example is of the version after this one", "[tools]") {
+    CHECK_THAT(page("event-log.md"), ContainsSubstring(fmt::format(".since = {}}}", event_log_version() + 1)));
+}
+
 TEST_CASE("a key that a page names is a key of the schema, and docs/configuration.md names every section", "[tools]") {
     std::set<std::string> sections;
     for (const auto& key : config_keys()) sections.emplace(key.name.substr(0, key.name.find('.') + 1));
