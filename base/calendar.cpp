@@ -1,7 +1,6 @@
 #include "base/calendar.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "base/contract.h"
 
@@ -64,32 +63,37 @@ SimTime Calendar::earliest_gap(SimTime from, Duration length, Duration apart) co
     return start;
 }
 
-/// A start between two multiples would cut a phase's time into two gaps that nothing fits in.
-SimTime Calendar::earliest_packed(SimTime from, Duration length, Duration apart) const {
-    const auto behind = [&](const Slot& slot) {
-        const bool ends_briefly = !brief_.empty() && brief_[place_of_brief(slot.end)] == slot.end;
-        return slot.end + (ends_briefly ? Duration{0} : apart);
-    };
-    const auto begins = [&](const Slot& before, SimTime at) { // as many lengths behind it as `at` needs
-        const SimTime first = behind(before);
-        return at <= first ? first : first + ((at - first - Duration{1}) / (length + apart) + 1) * (length + apart);
-    };
-    std::size_t at = first_ending_after(from);
-    SimTime start = at > head_ ? begins(slots_[at - 1], from) : from;
-    for (; at < slots_.size(); ++at) {
-        if (slots_[at].start - start >= length) return start;
-        start = begins(slots_[at], start);
+/// No rest is shorter than a piece may be.
+Slot Calendar::next_piece(SimTime from, Duration left, Duration least, Duration apart) const {
+    least = std::min(least, left);
+    for (SimTime start = earliest(from, least, apart);;) {
+        const std::size_t at = first_ending_after(start);
+        Duration piece = at == slots_.size() ? left : std::min(left, slots_[at].start - start);
+        if (left - piece > Duration{0} && left - piece < least) piece = left - least;
+        if (piece >= least) return {start, start + piece};
+        start = earliest(slots_[at].end, least, apart);
     }
-    return start;
 }
 
-std::size_t Calendar::place_of_brief(SimTime end) const {
-    return static_cast<std::size_t>(static_cast<std::uint64_t>(end.time_since_epoch().count()) * 0x9e37'79b9'7f4a'7c15 >> 32) & (brief_.size() - 1);
+Slot Calendar::earliest_in_pieces(SimTime from, Duration length, Duration least, Duration apart) const {
+    if (length == Duration{0}) return {from, from};
+    const Slot first = next_piece(from, length, least, apart);
+    Slot piece = first;
+    for (Duration left = length - (first.end - first.start); left > Duration{0}; left -= piece.end - piece.start)
+        piece = next_piece(piece.end, left, least, Duration{0});
+    return {first.start, piece.end};
 }
 
-void Calendar::note_brief(SimTime end) {
-    if (brief_.empty()) brief_.resize(std::bit_ceil(64 * max_live_));
-    brief_[place_of_brief(end)] = end;
+Slot Calendar::reserve_in_pieces(SimTime from, Duration length, Duration least, Duration apart) {
+    if (length == Duration{0}) return {from, from};
+    const Slot first = next_piece(from, length, least, apart);
+    Slot piece = first;
+    take(first.start, first.end - first.start);
+    for (Duration left = length - (first.end - first.start); left > Duration{0}; left -= piece.end - piece.start) {
+        piece = next_piece(piece.end, left, least, Duration{0});
+        take(piece.start, piece.end - piece.start);
+    }
+    return {first.start, piece.end};
 }
 
 bool Calendar::is_full(SimTime from, Duration span) const {

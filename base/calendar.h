@@ -36,12 +36,11 @@ public:
         if (head_ < slots_.size() && slots_.back().start <= from) return last_end_ + apart; // in the last reservation
         return earliest_gap(from, length, apart);
     }
-    /// As earliest(), for phases that all have this length, on a resource that is booked out: a whole number of them fits before it and behind it, so
-    /// that no gap is lost, and nothing is left free behind what was told to note_brief().
-    [[nodiscard]] SimTime earliest_packed(SimTime from, Duration length, Duration apart) const;
-    /// A phase for which `apart` leaves room ends here. Once one was told, all should be.
-    void note_brief(SimTime end);
-    [[nodiscard]] bool notes_brief() const { return !brief_.empty(); }
+    /// As earliest(), for a phase that may be done in pieces, each of `least` at least (or the whole phase): from the first one's start to the last
+    /// one's end. `apart` is before the first.
+    [[nodiscard]] Slot earliest_in_pieces(SimTime from, Duration length, Duration least, Duration apart) const;
+    /// Takes what earliest_in_pieces() found.
+    Slot reserve_in_pieces(SimTime from, Duration length, Duration least, Duration apart);
     /// At most an eighth of this span is free.
     [[nodiscard]] bool is_booked_out(SimTime from, Duration span) const { return last_end_ >= from + span - span / 8 && is_full(from, span); }
     /// Takes the earliest gap.
@@ -74,7 +73,8 @@ public:
 private:
     [[nodiscard]] SimTime earliest_gap(SimTime from, Duration length, Duration apart) const;
     [[nodiscard]] bool is_full(SimTime from, Duration span) const;
-    [[nodiscard]] std::size_t place_of_brief(SimTime end) const;
+    /// The first piece that can be had from `from` on of what is left.
+    [[nodiscard]] Slot next_piece(SimTime from, Duration left, Duration least, Duration apart) const;
     void drop_past(SimTime now);
     void append(Slot slot);
     void forget_oldest(std::size_t behind = 0);
@@ -90,7 +90,6 @@ private:
     std::vector<Slot> slots_; ///< sorted, disjoint; slots_[head_..] are live
     std::uint32_t head_ = 0;
     mutable std::uint32_t near_ = 0; ///< where the last search ended: the next one is mostly for what lies there
-    std::vector<SimTime> brief_;     ///< ends, by a hash of theirs: a later one may take a place
     Duration shortest_;
     std::size_t max_live_;
     Duration busy_{0};

@@ -79,7 +79,8 @@ struct NandPhases {
 };
 
 /// A NAND operation on `pages` consecutive pages of one block. `pages` is 1 except for runs; the phases of a run are those of its first page.
-/// Level all.
+/// Each page of a program of several has an event: start and end are the program's, the bus its share, and the cells are told of the first page on
+/// each plane. Level all.
 struct NandOpEvent {
     SimTime start;
     SimTime end;
@@ -105,9 +106,10 @@ struct GcJobEvent {
     SimTime start;
     SimTime end;
     GroupId group{0};
-    BlockId victim{0};
+    BlockId victim{0}; ///< as the translation layer numbers blocks: with stripes or parity over dies, one of several dies
     std::uint32_t valid_pages = 0;
     Cause cause = Cause::gc;
+    std::uint32_t victim_pages = 0; ///< that it has; 0: as all blocks
 };
 
 enum class PramUser : std::uint8_t { ftl, fs };

@@ -8,6 +8,23 @@
 
 namespace flashlab {
 
+namespace {
+
+/// What the event of one page says of a program of several: its share of the bus, and the cells of its plane, which the first page there has. So
+/// what pages say adds up to what the flash did.
+Scheduler::Reservation share_of(Scheduler::Reservation when, std::size_t page, std::size_t pages, bool shares_line) {
+    const auto part = [&](std::size_t n) {
+        return when.bus_in + (when.bus_in_end - when.bus_in) * static_cast<std::int64_t>(n) / static_cast<std::int64_t>(pages);
+    };
+    const SimTime from = part(page), until = part(page + 1);
+    when.bus_in = from;
+    when.bus_in_end = until;
+    if (shares_line) when.cells_end = when.cells;
+    return when;
+}
+
+} // namespace
+
 /// Checks the contract of a call of program() and fills planes_ and addresses_. Returns the number of pages on each plane.
 std::size_t NandArray::Impl::take_call(std::span<const PageProgram> pages) {
     ensure(!cut_, "no operation after a power cut");
@@ -93,7 +110,8 @@ NandArray::Impl::Done NandArray::Impl::program(std::span<const PageProgram> page
         if (guard) guard->after_program(page.page, when.end);
         const Origin& by = page.by == nullptr ? io.origin : *page.by;
         ++counters.programs[static_cast<std::size_t>(by.cause)];
-        if (events.wants(EventLevel::all)) emit(NandOp::program, when, by, addresses_[i].block, addresses_[i].page, &page.oob);
+        if (events.wants(EventLevel::all))
+            emit(NandOp::program, share_of(when, i, pages.size(), shares_line), by, addresses_[i].block, addresses_[i].page, &page.oob);
         if (fails && failed == nullptr) failed = &page;
     }
     if (planes_taken_.size() > 1) ++counters.multi_plane_programs;

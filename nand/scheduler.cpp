@@ -33,6 +33,11 @@ SimTime earliest_buffer(std::span<const Calendar> buffers, SimTime from, Duratio
     return earliest;
 }
 
+/// Reservations of a channel that can be under way.
+std::size_t reads_a_channel(const Geometry& geometry) {
+    return std::max(Calendar::usual_live, std::size_t{8} * (geometry.planes() / geometry.channels()));
+}
+
 } // namespace
 
 struct Scheduler::Load {
@@ -45,8 +50,8 @@ Scheduler::Scheduler(const Geometry& geometry, const NandConfig& config, const M
       planes_per_channel_{geometry.planes() / geometry.channels()},
       planes_per_lane_{config.options.independent_planes ? 1 : geometry.planes_per_die()}, page_buffers_{config.page_buffers_per_channel},
       shortest_transfer_{shortest_of({timing_.command, bus_time(sector_bytes, timing_.bus_ps_per_byte)})},
-      buses_(geometry.channels(),
-             Calendar{shortest_transfer_, std::max(Calendar::usual_live, std::size_t{8} * (geometry.planes() / geometry.channels()))}),
+      buses_(geometry.channels(), Calendar{shortest_transfer_, reads_a_channel(geometry)}),
+      commands_(geometry.channels(), Calendar{std::max(timing_.command, Duration{1}), reads_a_channel(geometry)}),
       buffers_(std::size_t{geometry.channels()} * page_buffers_, Calendar{}),
       cells_(geometry.planes() / planes_per_lane_.divisor(), Calendar{media.shortest()}),
       registers_(config.options.cache_register ? cells_.size() : 0, Calendar{shortest_transfer_}),
@@ -55,7 +60,9 @@ Scheduler::Scheduler(const Geometry& geometry, const NandConfig& config, const M
     whole_page_ = data_transfer(geometry.page_bytes());
     const Duration commands = (options_.two_plane ? 2 : 1) * timing_.command;
     // With a shorter read its own command might be what the data leave room behind; while a bus polls nobody has a gap.
-    if (timing_.page_read >= commands && !options_.bus_held_while_sensing) slip_in_ = commands;
+    interleaves_ = timing_.page_read >= commands && !options_.bus_held_while_sensing;
+    if (interleaves_) slip_in_ = commands;
+    least_piece_ = transfer(sector_bytes);
     if (options_.erase_suspends + options_.program_suspends > 0) {
         windows_.resize(cells_.size() * windows_a_lane);
         next_window_.resize(2 * cells_.size());
@@ -112,14 +119,21 @@ Scheduler::Tail Scheduler::find_tail(const Calendar& bus, std::span<const Calend
     }
 }
 
-/// It is booked out, and so many planes have work that it stays so: while one page is sensed the others' pages cross the bus.
-bool Scheduler::is_bus_the_limit(ChannelId channel, const Medium& medium, SimTime from) const {
+/// How long a plane's turn is on a bus that is booked out: as long as one page of each plane that has work takes. No wait where it is not.
+Duration Scheduler::turn_on_bus(ChannelId channel, const Medium& medium, SimTime from) const {
     const Duration each = timing_.command + whole_page_;
-    if (!buses_[channel.value()].is_booked_out(from, medium.page_read)) return false;
+    if (whole_page_ <= medium.page_read || !buses_[channel.value()].is_booked_out(from, medium.page_read)) return none;
     const std::uint32_t lanes = planes_per_channel_.divisor() / planes_per_lane_.divisor();
     const auto own = std::span{cells_}.subspan(std::size_t{channel.value()} * lanes, lanes);
-    const auto at_work = std::ranges::count_if(own, [=](const Calendar& cells) { return cells.free_at() > from; });
-    return at_work > 1 && at_work * each >= medium.page_read;
+    return std::ranges::count_if(own, [=](const Calendar& cells) { return cells.free_at() > from; }) * each;
+}
+
+/// In a wide gap a command goes by itself. Between the data of others its time is with its own data: gaps that data can use stay as they are.
+Scheduler::BetweenOthers Scheduler::between_others(const Calendar& bus, SimTime command, SimTime data_from, Duration out) const {
+    const auto is_free = [&](Duration behind) { return bus.earliest(command, timing_.command + behind) == command; };
+    const bool is_alone = is_free(whole_page_) || (is_free(none) && !is_free(least_piece_));
+    const Duration length = is_alone ? out : timing_.command + out;
+    return {is_alone, length, bus.earliest_in_pieces(data_from, length, least_piece_, none).end};
 }
 
 Scheduler::Reservation Scheduler::read(PlaneId plane, const Medium& medium, std::uint32_t bytes, SimTime from, bool host, PagePart part) {
@@ -134,14 +148,20 @@ Scheduler::Reservation Scheduler::read(PlaneId plane, const Medium& medium, std:
     const Duration out = part == PagePart::spare ? transfer(bytes) : bytes == geometry_.page_bytes() ? whole_page_ : data_transfer(bytes);
     const Duration moved_by_cpu = page_buffers_ == 0 ? work : none;
     const Duration polled = options_.bus_held_while_sensing ? medium.page_read + out + moved_by_cpu : none;
-    // Only transfers of one length can be packed, and only where nothing but the bus decides.
-    const bool packs = host && work == none && polled == none && out == whole_page_ && is_bus_the_limit(channel, medium, from);
+    const bool interleaves = host && work == none && interleaves_;
+    const Duration turn = interleaves ? turn_on_bus(channel, medium, from) : none;
+    Calendar& commands = commands_[channel.value()];
+    if (interleaves) commands.settle(settled_);
     for (SimTime start = from;;) {
         const SimTime asked = front_.earliest(start, request);
-        const SimTime command = bus.earliest(asked + request, timing_.command + polled);
+        const SimTime command =
+            interleaves ? commands.earliest(asked + request, timing_.command) : bus.earliest(asked + request, timing_.command + polled);
         const SimTime sense = command + timing_.command;
         const SimTime sensed = sense + medium.page_read;
-        const Tail tail = packs ? Tail{bus.earliest_packed(sensed, out, slip_in_), sensed} : find_tail(bus, buffers, sensed, out, work);
+        const SimTime data_from = turn == none ? sensed : std::max(sensed, cells.free_at() + turn - out);
+        const BetweenOthers between = interleaves ? between_others(bus, command, data_from, out) : BetweenOthers{};
+        // Of pieces: as if together at last, so that times add up.
+        const Tail tail = interleaves ? Tail{between.end - out, sensed} : find_tail(bus, buffers, sensed, out, work);
         if (polled != none && tail.out != sensed) {
             start = tail.out - medium.page_read - timing_.command - request;
             continue;
@@ -165,10 +185,13 @@ Scheduler::Reservation Scheduler::read(PlaneId plane, const Medium& medium, std:
         }
         const SimTime end = work == none ? register_free : tail.front + work;
         front_.take(asked, request);
-        if (polled == none) {
+        if (interleaves) {
+            commands.take(command, timing_.command);
+            if (between.command_is_alone) bus.take(command, timing_.command);
+            bus.reserve_in_pieces(data_from, between.length, least_piece_, none);
+        } else if (polled == none) {
             bus.take(command, timing_.command);
             bus.take(tail.out, out + moved_by_cpu);
-            if (packs || bus.notes_brief()) bus.note_brief(sense);
         } else {
             bus.take(command, timing_.command + polled);
         }

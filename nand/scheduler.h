@@ -10,10 +10,11 @@
 ///            (HY). Options: the bus held while sensing (DUMBO polls); planes of a die that work one after the other; a cache register that takes the
 ///            next page while the cells are busy; erases and programs that reads of the host may suspend. An end that was reported never moves: the
 ///            time of a suspension is owed, and the plane pays it behind the operation, or behind what was reserved there before.
-///            Data that leave a chip right behind another transfer leave the time of a command between the two. So on a busy bus the command of a
-///            later read finds a gap, though transfers have their times long before. On a bus that is booked out, whole pages that go to the host
-///            begin whole transfers behind what precedes them, so that no gap is lost.
-/// Invariant  N3: no resource serves two operations at one instant; a chain of phases is reserved whole or not at all.
+///            Where nothing but the bus decides, a read of the host interleaves: its command goes between the data of others at once, and takes its
+///            time of the bus where that is free next; its data go out in pieces, a sector each at least, wherever the bus is free. So no gap is
+///            lost, though transfers have their times long before. Other reads leave the time of a command before their data, and wait for such.
+/// Invariant  N3: no resource serves two operations at one instant, but a bus a command of a read that interleaves, which it pays for; a chain of
+///            phases is reserved whole or not at all.
 /// Cost       O(1) amortised: each step of a search passes a reservation for good. A calendar keeps 64 reservations at most, a bus eight for each of
 ///            its planes.
 /// Power cut  Nothing survives.
@@ -120,6 +121,14 @@ private:
     [[nodiscard]] std::span<Calendar> buffers_of(ChannelId channel);
     [[nodiscard]] Duration host_transfer(std::uint32_t bytes) const;
     [[nodiscard]] Tail find_tail(const Calendar& bus, std::span<const Calendar> buffers, SimTime from, Duration out, Duration work) const;
+    /// Of a read that interleaves: whether its command has the bus by itself, how long its data take then, when they are out.
+    struct BetweenOthers {
+        bool command_is_alone = true;
+        Duration length{0};
+        SimTime end = sim_start;
+    };
+    [[nodiscard]] BetweenOthers between_others(const Calendar& bus, SimTime command, SimTime data_from, Duration out) const;
+    [[nodiscard]] Duration turn_on_bus(ChannelId channel, const Medium& medium, SimTime from) const;
     [[nodiscard]] static SimTime all_free(const std::vector<Calendar>& calendars, std::span<const std::size_t> lanes, SimTime from, Duration length);
     /// For a program that takes the bus from `at` on: when its data go in (`at`) and when its cells begin (`cells`). If it cannot start at `at`, the
     /// result's `at` is a later start to try.
@@ -152,7 +161,6 @@ private:
     [[nodiscard]] Window* window_for(std::size_t lane, SimTime from, SimTime sense, Duration held, SimTime& earliest);
     /// The lanes of a pair of planes, into lanes_.
     void take_lanes_of_pair(PlaneId first);
-    [[nodiscard]] bool is_bus_the_limit(ChannelId channel, const Medium& medium, SimTime from) const;
     void settle_resources(ChannelId channel, std::span<const std::size_t> lanes, Duration front_work);
 
     Geometry geometry_;
@@ -163,11 +171,14 @@ private:
     Divider planes_per_lane_; ///< planes that share one calendar
     std::uint32_t page_buffers_;
     Duration shortest_transfer_;
-    Duration whole_page_{0}; ///< over the bus
-    Duration slip_in_{0};    ///< left free before data that leave a chip, for a command that is not there yet
+    Duration whole_page_{0};   ///< over the bus
+    bool interleaves_ = false; ///< commands and pieces of data go between the data of other planes
+    Duration slip_in_{0};      ///< left free before data that leave a chip, for a command that is not there yet
+    Duration least_piece_{0};  ///< of data that leave a chip between others
     SimTime settled_ = sim_start;
     SimTime last_end_ = sim_start;
     std::vector<Calendar> buses_;     ///< by channel
+    std::vector<Calendar> commands_;  ///< of reads that interleave, by channel: they follow each other, and do not wait for data
     std::vector<Calendar> buffers_;   ///< page_buffers_ for each channel
     std::vector<Calendar> cells_;     ///< by lane; with the register where there is no cache register
     std::vector<Calendar> registers_; ///< by lane; only with a cache register

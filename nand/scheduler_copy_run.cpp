@@ -89,9 +89,7 @@ Scheduler::CopyRun Scheduler::copy_run(PlaneId source, PlaneId target, std::uint
 
 Scheduler::CopyRun Scheduler::copy(PlaneId source, PlaneId target, SimTime from, SimTime cells_from) {
     const CopyWay way{way_to(source), way_to(target)};
-    const CopyRun page = copy_one(way, from, cells_from);
-    if (way.source.bus->notes_brief()) way.source.bus->note_brief(page.sense);
-    return page;
+    return copy_one(way, from, cells_from);
 }
 
 Scheduler::CopyRun Scheduler::copy_one(const CopyWay& way, SimTime from, SimTime cells_from) {
@@ -101,7 +99,6 @@ Scheduler::CopyRun Scheduler::copy_one(const CopyWay& way, SimTime from, SimTime
 
 SimTime Scheduler::read_plainly(const Way& way, SimTime from) {
     const PlainRead read = read_one(way, from);
-    if (way.bus->notes_brief()) way.bus->note_brief(read.sense);
     last_end_ = std::max(last_end_, read.end);
     return read.end;
 }

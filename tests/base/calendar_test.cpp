@@ -110,32 +110,53 @@ TEST_CASE("a phase that is to be apart begins no earlier than that long behind t
     }
 }
 
-TEST_CASE("on a resource that is booked out phases begin whole lengths apart, and at once behind a brief one", "[base]") {
+TEST_CASE("a phase in pieces takes what is free from its time on, none of them shorter than it may be", "[base]") {
     Calendar calendar{Duration{10}};
-    CHECK(calendar.earliest_packed(at(7), Duration{90}, Duration{10}) == at(7)); // nothing precedes it
-    calendar.take(at(0), Duration{90});
-    for (const std::int64_t from : {0, 90, 100}) CHECK(calendar.earliest_packed(at(from), Duration{90}, Duration{10}) == at(100));
-    for (const std::int64_t from : {101, 150, 200}) CHECK(calendar.earliest_packed(at(from), Duration{90}, Duration{10}) == at(200));
-    calendar.take(at(90), Duration{10});
-    CHECK(calendar.earliest_packed(at(90), Duration{90}, Duration{10}) == at(110));
-    calendar.note_brief(at(100)); // what the gap was for
-    CHECK(calendar.earliest_packed(at(90), Duration{90}, Duration{10}) == at(100));
-    CHECK(calendar.earliest(at(90), Duration{90}, Duration{10}) == at(110));
-    calendar.take(at(300), Duration{90});
-    CHECK(calendar.earliest_packed(at(150), Duration{90}, Duration{10}) == at(200));
-    CHECK(calendar.earliest_packed(at(201), Duration{90}, Duration{10}) == at(400));
+    CHECK(calendar.earliest_in_pieces(at(7), Duration{90}, Duration{20}, Duration{10}).end == at(97)); // nothing precedes it
+    calendar.take(at(0), Duration{100});
+    calendar.take(at(150), Duration{50});
+    calendar.take(at(215), Duration{85});
+    const auto found = [&](std::int64_t from, std::int64_t length) {
+        const Slot slot = calendar.earliest_in_pieces(at(from), Duration{length}, Duration{20}, Duration{10});
+        return std::pair{slot.start, slot.end};
+    };
+    CHECK(found(0, 40) == std::pair{at(110), at(150)});   // a gap of ten is left before the first
+    CHECK(found(0, 90) == std::pair{at(110), at(350)});   // 15 before 215 are too few
+    CHECK(found(0, 45) == std::pair{at(110), at(320)});   // the rest would be 5: so the first piece is 25
+    CHECK(found(135, 30) == std::pair{at(310), at(340)}); // what is free before 150 is too short
+    CHECK(found(130, 30) == std::pair{at(310), at(340)}); // and two pieces of 20 are more than 30
+    CHECK(found(0, 15) == std::pair{at(110), at(125)});   // the whole of it may be short
+    const Slot taken = calendar.reserve_in_pieces(at(0), Duration{90}, Duration{20}, Duration{10});
+    CHECK((taken.start == at(110) && taken.end == at(350)));
+    CHECK(calendar.busy() == Duration{100 + 50 + 85 + 90});
+    CHECK(calendar.earliest(at(0), Duration{10}) == at(100));
+    CHECK(calendar.earliest(at(101), Duration{15}) == at(200));
 }
 
-TEST_CASE("booked out is what has an eighth of the time free at most", "[base]") {
-    Calendar calendar;
-    CHECK_FALSE(calendar.is_booked_out(at(0), Duration{80}));
-    calendar.take(at(5), Duration{30});
-    calendar.take(at(40), Duration{31});
-    CHECK(calendar.is_booked_out(at(0), Duration{80}));        // 10 are free before 70
-    CHECK_FALSE(calendar.is_booked_out(at(0), Duration{79}));  // an eighth of it is 9
-    CHECK_FALSE(calendar.is_booked_out(at(30), Duration{80})); // it ends long before
-    calendar.settle(at(71));
-    CHECK_FALSE(calendar.is_booked_out(at(71), Duration{8}));
+TEST_CASE("phases in pieces leave no time free in which one of them could have gone on, as a line of instants shows", "[base]") {
+    const std::uint64_t seed = GENERATE(1u, 2u, 3u, 4u, 5u);
+    CAPTURE(seed);
+    Random random{seed};
+    Calendar calendar{Duration{1}, 4096};
+    std::vector<bool> busy(8000);
+    for (int i = 0; i < 120; ++i) {
+        const auto from = static_cast<std::int64_t>(random.below(4000)), length = static_cast<std::int64_t>(1 + random.below(50));
+        if (random.chance(1, 2)) {
+            const Slot slot = calendar.reserve(at(from), Duration{length});
+            for (auto t = slot.start; t < slot.end; t += Duration{1}) busy[static_cast<std::size_t>(ns_since_start(t))] = true;
+            continue;
+        }
+        std::int64_t left = length, t = from, begin = -1;
+        for (; left > 0; ++t)
+            if (!busy[static_cast<std::size_t>(t)]) {
+                if (begin < 0) begin = t;
+                busy[static_cast<std::size_t>(t)] = true;
+                --left;
+            }
+        const Slot slot = calendar.reserve_in_pieces(at(from), Duration{length}, Duration{1}, Duration{0});
+        REQUIRE(slot.start == at(begin));
+        REQUIRE(slot.end == at(t));
+    }
 }
 
 TEST_CASE("a phase of no length fits anywhere and takes nothing", "[base]") {
