@@ -55,7 +55,8 @@ void Collector::start(Job& job, BlockId victim, bool retire, SimTime now, Cause 
               .last_end = now,
               .next_slice = now,
               .id = events_.next_id(),
-              .cause = cause};
+              .cause = cause,
+              .pages = array_.pages_in(victim)};
     job.into.set(config_.copies_to(ledger_.kind_of(victim)));
 }
 
@@ -228,7 +229,7 @@ void Collector::tell(const Job& job, SimTime end, FrontierId of_victim) {
     if (job.copied != 0 && config_.kind_of(of_victim) == 0)
         ledger_.note_placement({PlacementEvent::Kind::media_moved, end, config_.stream_of(of_victim), job.copied});
     if (!events_.wants(EventLevel::all)) return;
-    events_.on(GcJobEvent{job.id, job.start, end, ledger_.group_of(*job.victim), *job.victim, job.copied, job.cause});
+    events_.on(GcJobEvent{job.id, job.start, end, ledger_.group_of(*job.victim), *job.victim, job.copied, job.cause, job.pages});
 }
 
 FtlResult<SimTime> Collector::give_back(Job& job, SimTime forgotten) {

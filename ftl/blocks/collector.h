@@ -98,6 +98,7 @@ private:
         std::uint32_t ahead = 0;                              ///< copies beyond what the host's pages were due: of a word line begun
         EventId id = no_event;
         Cause cause = Cause::gc;
+        std::uint32_t pages = 0; ///< of the victim
     };
     enum class JobEnd : std::uint8_t { finished, paused, no_room, unreadable };
     /// How far a job is run in one go.

@@ -206,8 +206,8 @@ WearHistogram Device::wear_and_blocks() const {
         const BlockId block{i};
         const BlockStatus status = array().is_bad(block) ? BlockStatus{BlockUse::bad, 0} : ftl().status_of(block);
         const bool is_empty = status.use == BlockUse::free || status.use == BlockUse::bad;
-        out.blocks.push_back(
-            {block, array().erase_count(block), std::to_underlying(status.use), is_empty ? 0 : array().write_pointer(block), status.valid_pages});
+        out.blocks.push_back({block, array().erase_count(block), std::to_underlying(status.use), is_empty ? 0 : array().write_pointer(block),
+                              status.valid_pages, array().pages_in(block)});
     }
     return out;
 }

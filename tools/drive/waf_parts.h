@@ -2,7 +2,8 @@
 ///
 /// Idea       Every program operation has a cause, and each cause belongs to one part. `user`: what the host sent. `gc`: copies of collections, of
 ///            wear levelling, and out of an SLC cache. `merge`: copies of merges. `map`: all that the drive writes for itself, that is checkpoints,
-///            journals, translation pages, what a recovery writes, and backups of paired pages.
+///            journals, translation pages, what a recovery writes, backups of paired pages, and parity over dies, of which `parity`
+///            says how much it is.
 ///            For people the whole and the parts are rounded to four digits after the point, so that the rounded parts add up to the rounded
 ///            whole: each is cut off, and what is missing goes to those that lost most.
 /// Invariant  user + gc + merge + map = programmed bytes / bytes the host wrote. All are 0 if the host wrote nothing.
@@ -20,6 +21,7 @@ namespace flashlab {
 
 struct WafParts {
     double user = 0, gc = 0, merge = 0, map = 0;
+    double parity = 0; ///< of map
 
     /// `programs`: the number of programs of each cause.
     [[nodiscard]] static WafParts of(std::span<const std::uint64_t, cause_count> programs, std::uint64_t page_bytes, std::uint64_t host_bytes) {
@@ -28,6 +30,8 @@ struct WafParts {
         for (std::size_t c = 0; c < cause_count; ++c)
             parts.part_of(static_cast<Cause>(c)) +=
                 static_cast<double>(programs[c]) * static_cast<double>(page_bytes) / static_cast<double>(host_bytes);
+        parts.parity = static_cast<double>(programs[static_cast<std::size_t>(Cause::parity)]) * static_cast<double>(page_bytes) /
+                       static_cast<double>(host_bytes);
         return parts;
     }
     [[nodiscard]] WafParts rounded() const {
@@ -49,6 +53,7 @@ struct WafParts {
             lost[most] = 0;
         }
         for (std::size_t i = 0; i < from.size(); ++i) *to[i] = static_cast<double>(cut[i]) / steps;
+        out.parity = std::min(std::round(parity * steps) / steps, out.map);
         return out;
     }
 

@@ -59,9 +59,10 @@ Json mount_sample(const Json& before, const Json& now, double seconds) {
     out.add("channel_busy", std::move(busy));
     out.add("planes_busy",
             sim_ns <= 0 ? 0.0 : std::min(1.0, per(static_cast<double>(grown(before["planes_busy_ns"], now["planes_busy_ns"])), sim_ns)));
-    for (const char* key : {"waf_user", "waf_gc", "waf_merge", "waf_map", "free_blocks", "gc_jobs", "gc_page_copies", "write_buffer_pages",
-                            "write_buffer_read_hits", "write_buffer_read_misses", "write_buffer_write_hits", "write_buffer_write_misses",
-                            "dram_bytes", "dram_partition", "dram_map_bytes", "dram_buffer_bytes", "dram_buffer_benefit", "dram_map_benefit"})
+    for (const char* key :
+         {"waf_user", "waf_gc", "waf_merge", "waf_map", "waf_parity", "free_blocks", "gc_jobs", "gc_page_copies", "write_buffer_pages",
+          "write_buffer_read_hits", "write_buffer_read_misses", "write_buffer_write_hits", "write_buffer_write_misses", "dram_bytes",
+          "dram_partition", "dram_map_bytes", "dram_buffer_bytes", "dram_buffer_benefit", "dram_map_benefit"})
         if (!now[key].is_null()) out.add(key, now[key]);
     return out;
 }

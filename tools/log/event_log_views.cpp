@@ -134,11 +134,11 @@ FROM v_run_totals t JOIN run r USING(run) JOIN sample_nand n USING(sample) JOIN 
 GROUP BY n.cause ORDER BY n.cause)"},
     LogView{"v_waf",
             "write amplification in four parts that add up to it: of the host's pages, collections (and levelling, folding), merges, the drive's own "
-            "(map, "
-            "recovery, backup, parity)",
+            "(map, recovery, backup, parity); and what of the last is parity",
             R"(
 SELECT round(sum(b) / h, 4) AS waf, round(sum(b * (cause = 'user')) / h, 4) AS waf_user, round(sum(b * (cause IN ('gc', 'wear', 'fold', 'scrub'))) / h, 4) AS waf_gc,
-  round(sum(b * (cause = 'merge')) / h, 4) AS waf_merge, round(sum(b * (cause IN ('map', 'recovery', 'backup', 'parity'))) / h, 4) AS waf_map
+  round(sum(b * (cause = 'merge')) / h, 4) AS waf_merge, round(sum(b * (cause IN ('map', 'recovery', 'backup', 'parity'))) / h, 4) AS waf_map,
+  round(sum(b * (cause = 'parity')) / h, 4) AS waf_parity
 FROM (SELECT cause, programmed_bytes * 1.0 AS b, (SELECT nullif(sum(host_write_bytes), 0) FROM v_run_totals) AS h FROM v_waf_by_cause))"},
     LogView{"v_waf_over_time", "write amplification between two samples", R"(
 SELECT run, ts_ns / 1e9 AS t_s, written AS host_write_bytes, programmed AS programmed_bytes, round(programmed * 1.0 / nullif(written, 0), 4) AS waf FROM (
@@ -158,8 +158,8 @@ SELECT c.name AS cause, count(*) AS jobs, sum(j.valid_pages) AS pages_copied, ro
 FROM gc_job j JOIN cause_name c USING(cause) GROUP BY j.cause)"},
     LogView{"v_wear_hist", "blocks by erase count, at the end of the last run",
             R"( SELECT erase_count, blocks FROM wear WHERE run = (SELECT max(run) FROM wear) ORDER BY erase_count)"},
-    LogView{"v_nand_ops", "operations on the flash by kind and cause (level all)", R"(
-SELECT o.name AS op, c.name AS cause, count(*) AS commands, sum(n.pages) AS pages, sum(n.dur_ns) / 1e6 AS time_ms
+    LogView{"v_nand_ops", "operations of planes by kind and cause; one program may have several pages (level all)", R"(
+SELECT o.name AS op, c.name AS cause, sum(n.cells_ns > 0) AS commands, sum(n.pages) AS pages, sum(n.dur_ns * (n.cells_ns > 0)) / 1e6 AS time_ms
 FROM nand_op n JOIN nand_op_name o USING(op) JOIN cause_name c USING(cause) GROUP BY n.op, n.cause)"},
     LogView{"v_host_requests",
             "host requests by kind, with percentiles of their latency (level requests); the pieces of a split one are one, answered with the last",
@@ -188,8 +188,8 @@ FROM power p JOIN power_kind_name k USING(kind) ORDER BY p.n)"},
     LogView{"v_blame_request", "the same, one row a request", blame_request_sql},
     LogView{"v_blame", "the same, all of a run together: the shares of their latency", blame_sql},
     LogView{"v_request_ops", "what the flash did in the name of each request or collection, and how long (level all); with WHERE request = N", R"(
-SELECT n.parent AS request, o.name AS op, c.name AS cause, k.name AS page_kind, count(*) AS commands, sum(n.pages) AS pages, min(n.ts_ns) AS first_ts_ns,
-  max(n.ts_ns + n.dur_ns) AS last_end_ns, sum(n.dur_ns) AS ns
+SELECT n.parent AS request, o.name AS op, c.name AS cause, k.name AS page_kind, sum(n.cells_ns > 0) AS commands, sum(n.pages) AS pages, min(n.ts_ns) AS first_ts_ns,
+  max(n.ts_ns + n.dur_ns) AS last_end_ns, sum(n.dur_ns * (n.cells_ns > 0)) AS ns
 FROM nand_op n JOIN nand_op_name o USING(op) JOIN cause_name c USING(cause) JOIN page_kind_name k USING(page_kind) GROUP BY n.parent, n.op, n.cause, n.page_kind)"},
     LogView{"v_collections", "each collection or merge, and the host's request that was being served when it began; NULL: none was (level all)", R"(
 SELECT j.id, c.name AS cause, j.ts_ns, j.dur_ns, j.group_no, j.victim_block, j.valid_pages,
@@ -209,10 +209,10 @@ FROM (SELECT run, op, ns, row_number() OVER (PARTITION BY run, op ORDER BY ns) A
     FROM (SELECT r.run, h.*, lag(h.piece, 1, 0) OVER (ORDER BY h.id) AS before FROM v_run_span r
       CROSS JOIN host_request h ON h.id > r.first_id AND h.id <= r.last_id)) GROUP BY run, whole))
   JOIN host_op_name o USING(op) GROUP BY run, op)"},
-    LogView{"v_nand_phases", "where the time of single-page operations goes: on the bus, in the cells, and between (level all)", R"(
-SELECT o.name AS op, c.name AS cause, count(*) AS operations, round(avg(bus_in_ns) / 1e3, 3) AS bus_in_us, round(avg(cells_at_ns - bus_in_at_ns - bus_in_ns) / 1e3, 3) AS wait_for_cells_us,
-  round(avg(cells_ns) / 1e3, 3) AS cells_us, round(avg(CASE WHEN bus_out_ns > 0 THEN bus_out_at_ns - cells_at_ns - cells_ns ELSE 0 END) / 1e3, 3) AS wait_for_bus_us,
-  round(avg(bus_out_ns) / 1e3, 3) AS bus_out_us, round(max(dur_ns) / 1e3, 3) AS longest_us
+    LogView{"v_nand_phases", "where the time of a plane's operations goes, runs apart: on the bus, in the cells, and between (level all)", R"(
+SELECT o.name AS op, c.name AS cause, sum(cells_ns > 0) AS operations, round(sum(bus_in_ns) / 1e3 / sum(cells_ns > 0), 3) AS bus_in_us,
+  round((sum((cells_ns > 0) * (cells_at_ns - bus_in_at_ns)) - sum(bus_in_ns)) / 1e3 / sum(cells_ns > 0), 3) AS wait_for_cells_us, round(sum(cells_ns) / 1e3 / sum(cells_ns > 0), 3) AS cells_us, round(sum(CASE WHEN bus_out_ns > 0 THEN bus_out_at_ns - cells_at_ns - cells_ns ELSE 0 END) / 1e3 / sum(cells_ns > 0), 3) AS wait_for_bus_us,
+  round(sum(bus_out_ns) / 1e3 / sum(cells_ns > 0), 3) AS bus_out_us, round(max(dur_ns) / 1e3, 3) AS longest_us
 FROM nand_op JOIN nand_op_name o USING(op) JOIN cause_name c USING(cause) WHERE pages = 1 GROUP BY op, cause)"},
     LogView{"v_plane_util", "how busy each plane was, run by run (level all); with independent planes the cells are the chips' limit", R"(
 SELECT r.run, n.channel, n.chip, n.die, n.plane, sum(CASE WHEN n.pages = 1 THEN n.cells_ns ELSE n.dur_ns END) AS cells_ns,
@@ -223,8 +223,8 @@ JOIN v_run_totals t ON t.run = r.run GROUP BY r.run, n.plane ORDER BY r.run DESC
 SELECT s.run, s.ts_ns / 1e9 AS t_s, c.channel, round((c.busy_ns - lag(c.busy_ns, 1, 0) OVER w) * 1.0 / nullif(s.ts_ns - lag(s.ts_ns, 1, r.start_ns) OVER w, 0), 6) AS utilisation
 FROM sample s JOIN run r USING(run) JOIN sample_channel c USING(sample) WINDOW w AS (PARTITION BY s.run, c.channel ORDER BY s.sample) ORDER BY s.run, s.sample, c.channel)"},
     LogView{"v_gc_efficiency", "what collections copied for each page that they freed, run by run; below 1 is cheap (level all)", R"(
-SELECT run, name AS cause, count(*) AS jobs, sum(valid_pages) AS pages_copied, sum(max(pages_per_block - valid_pages, 0)) AS pages_freed,
-  round(sum(valid_pages) * 1.0 / nullif(sum(max(pages_per_block - valid_pages, 0)), 0), 4) AS copied_per_freed, sum(valid_pages = 0) AS empty_victims, max(valid_pages) AS fullest_victim
+SELECT run, name AS cause, count(*) AS jobs, sum(valid_pages) AS pages_copied, sum(max(coalesce(nullif(victim_pages, 0), pages_per_block) - valid_pages, 0)) AS pages_freed,
+  round(sum(valid_pages) * 1.0 / nullif(sum(max(coalesce(nullif(victim_pages, 0), pages_per_block) - valid_pages, 0)), 0), 4) AS copied_per_freed, sum(valid_pages = 0) AS empty_victims, max(valid_pages) AS fullest_victim
 FROM (SELECT run, first_id, last_id,
     CAST(substr(config_toml, instr(config_toml, char(10) || 'pages_per_block = ') + 19) AS INTEGER) AS pages_per_block FROM run JOIN v_run_span USING(run, first_id)) r
   CROSS JOIN gc_job j ON j.id > r.first_id AND j.id <= r.last_id JOIN cause_name USING(cause) GROUP BY run, cause)"},
@@ -248,11 +248,11 @@ SELECT t.run, s.name, s.value, c.unit, c.meaning FROM v_run_totals t JOIN sample
 ORDER BY t.run DESC, s.name)"},
     LogView{"v_blocks", "blocks by use, with their pages: valid, invalid, free; at the end of each run", R"(
 SELECT b.run, u.name AS use, count(*) AS blocks, sum(b.valid_pages) AS valid_pages, sum(max(b.written_pages - b.valid_pages, 0)) AS invalid_pages,
-  sum((b.use <> 5) * max(p.pages_per_block - b.written_pages, 0)) AS free_pages, min(b.erase_count) AS least_erases, max(b.erase_count) AS most_erases
+  sum((b.use <> 5) * max(coalesce(nullif(b.pages, 0), p.pages_per_block) - b.written_pages, 0)) AS free_pages, min(b.erase_count) AS least_erases, max(b.erase_count) AS most_erases
 FROM block b JOIN block_use_name u USING(use) JOIN (SELECT run, CAST(substr(config_toml, instr(config_toml, char(10) || 'pages_per_block = ') + 19) AS INTEGER) AS pages_per_block FROM run) p USING(run)
 GROUP BY b.run, b.use ORDER BY b.run DESC, b.use)"},
     LogView{"v_recovery_steps", "what a recovery read and wrote on the flash, by kind of page (level all)", R"(
-SELECT r.run, o.name AS op, k.name AS page_kind, count(*) AS commands, sum(n.pages) AS pages, min(n.ts_ns) - max(r.start_ns) AS first_after_ns, sum(n.dur_ns) / 1e6 AS time_ms
+SELECT r.run, o.name AS op, k.name AS page_kind, sum(n.cells_ns > 0) AS commands, sum(n.pages) AS pages, min(n.ts_ns) - max(r.start_ns) AS first_after_ns, sum(n.dur_ns * (n.cells_ns > 0)) / 1e6 AS time_ms
 FROM v_run_span r CROSS JOIN nand_op n ON n.n > r.first_op AND n.n <= r.last_op AND n.ts_ns >= r.from_ns AND n.ts_ns < r.to_ns
 JOIN nand_op_name o USING(op) JOIN page_kind_name k USING(page_kind) WHERE n.cause = 5 GROUP BY r.run, n.op, n.page_kind)"},
     LogView{"v_unreadable", "data that the flash did not give back: where, how often it was asked for, whose it is", R"(
@@ -289,6 +289,8 @@ std::string event_log_temporary_views(std::int64_t version) {
     if (version < queues_since)
         out += fmt::format("CREATE TEMP VIEW host_request AS SELECT *{}, 0 AS queue, 0 AS waited_ns FROM main.host_request;\n",
                            version < pieces_since ? ", 0 AS piece" : "");
+    if (version < block_pages_since) out += "CREATE TEMP VIEW gc_job AS SELECT *, 0 AS victim_pages FROM main.gc_job;\n";
+    if (version < block_pages_since && version >= block_table.text.since) out += "CREATE TEMP VIEW block AS SELECT *, 0 AS pages FROM main.block;\n";
     for (const LogView& view : views) out += fmt::format("CREATE TEMP VIEW {} AS{};\n", view.name, view.select);
     return out;
 }

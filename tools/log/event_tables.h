@@ -156,10 +156,12 @@ inline constexpr auto nand_op_table = event_table<NandOpEvent>(
     column({"bus_in_at_ns", "phases, from ts_ns on: command, and data of a program, on the bus",
             "after `ts_ns`: the command, and the data of a program, begin to cross the bus"},
            after_start<&NandPhases::bus_in>),
-    column({"bus_in_ns", "", "how long they do"}, phase<&NandPhases::bus_in, &NandPhases::bus_in_end>),
+    column({"bus_in_ns", "", "how long they do; of a program of several pages, the page's share"},
+           phase<&NandPhases::bus_in, &NandPhases::bus_in_end>),
     column({"cells_at_ns", "the cells sense, program or erase", "after `ts_ns`: the cells begin to sense, program or erase"},
            after_start<&NandPhases::cells>),
-    column({"cells_ns", "", "how long they do"}, phase<&NandPhases::cells, &NandPhases::cells_end>),
+    column({"cells_ns", "", "how long they do; 0: it is programmed with the page before it on its plane"},
+           phase<&NandPhases::cells, &NandPhases::cells_end>),
     column({"bus_out_at_ns", "data of a read on the bus; 0 long: none", "after `ts_ns`: the data of a read begin to cross the bus"},
            after_start<&NandPhases::bus_out>),
     column({"bus_out_ns", "", "how long they do; 0: no data"}, phase<&NandPhases::bus_out, &NandPhases::bus_out_end>),
@@ -176,16 +178,19 @@ inline constexpr auto nand_op_table = event_table<NandOpEvent>(
             .since = 4},
            page_number<false>));
 
-inline constexpr auto gc_job_table =
-    event_table<GcJobEvent>({.name = "gc_job",
-                             .level = EventLevel::all,
-                             .about = "the collection of one victim block, or the merge of a logical block; parent of its copies and its erases",
-                             .more = "One that was given up is there if it had copied.",
-                             .sheds = true},
-                            key({"id", "", event_number}, &GcJobEvent::id), column(began_at, &GcJobEvent::start), duration_column<GcJobEvent>(),
-                            column(which_cause, &GcJobEvent::cause), column({"group_no", "", "which group collected"}, &GcJobEvent::group),
-                            column({"victim_block", "", "block that was collected"}, &GcJobEvent::victim),
-                            column({"valid_pages", "", "pages that had to be copied", "pages"}, &GcJobEvent::valid_pages));
+inline constexpr auto gc_job_table = event_table<GcJobEvent>(
+    {.name = "gc_job",
+     .level = EventLevel::all,
+     .about = "the collection of one victim block, or the merge of a logical block; parent of its copies and its erases",
+     .more = "One that was given up is there if it had copied.",
+     .sheds = true},
+    key({"id", "", event_number}, &GcJobEvent::id), column(began_at, &GcJobEvent::start), duration_column<GcJobEvent>(),
+    column(which_cause, &GcJobEvent::cause), column({"group_no", "", "which group collected"}, &GcJobEvent::group),
+    column({"victim_block", "", "block that was collected; with `nand.striping` or `nand.rain` a block of several dies, with a number of its own"},
+           &GcJobEvent::victim),
+    column({"valid_pages", "", "pages that had to be copied", "pages"}, &GcJobEvent::valid_pages),
+    column({.name = "victim_pages", .meaning = "pages that the block has; 0: `nand.pages_per_block`", .unit = "pages", .since = 16},
+           &GcJobEvent::victim_pages));
 
 inline constexpr auto pram_write_table = event_table<PramWriteEvent>(
     {.name = "pram_write", .level = EventLevel::all, .about = "a committed transaction on the PRAM", .sheds = true},
@@ -334,7 +339,8 @@ inline constexpr auto block_table = made_table<BlockRow>(
     column({"erase_count", "", "erases", "erases"}, &BlockRow::erase_count),
     column({"use", "", "what it is used for"}, [](const BlockRow& b) { return BlockUseNumber{b.use}; }),
     column({"written_pages", "programmed since its last erase", "", "pages"}, &BlockRow::written_pages),
-    column({"valid_pages", "of these: still wanted", "", "pages"}, &BlockRow::valid_pages));
+    column({"valid_pages", "of these: still wanted", "", "pages"}, &BlockRow::valid_pages),
+    column({.name = "pages", .meaning = "that the block has; 0: `nand.pages_per_block`", .unit = "pages", .since = 16}, &BlockRow::pages));
 
 inline constexpr auto cut_outcome_table = event_table<CutOutcomeRow>(
     {.name = "cut_outcome", .level = EventLevel::summary, .about = "what became of the operations in flight at a power cut", .since = 8},

@@ -50,6 +50,7 @@ struct BlockRow {
     std::uint32_t erase_count = 0;
     std::uint8_t use = 0;
     std::uint32_t written_pages = 0, valid_pages = 0;
+    std::uint32_t pages = 0; ///< that it has
 };
 struct WearHistogram {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> blocks_by_erase_count;

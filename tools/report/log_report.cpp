@@ -114,9 +114,13 @@ private:
              [&](const LogRow& r) {
                  const double written = r.real(0), programmed = r.real(1);
                  o.add("waf", written == 0 ? Json{} : rounded(programmed / written));
+                 // What is worn is a chip's; blocks are counted as the translation layer sees them, with stripes or parity one of several chips.
                  const double block_bytes = number_of(range_.setting("pages_per_block")).real() * static_cast<double>(range_.page_bytes);
+                 double members = 1;
+                 for (const char* key : {"striping", "rain"}) members = std::max(members, number_of(range_.setting(key)).real());
                  const double worn = std::max(programmed, erases * block_bytes), cycles = number_of(range_.setting("endurance_cycles")).real();
-                 if (written > 0 && worn > 0 && cycles * blocks > 0) o.add("tbw_bytes", rounded(cycles * blocks * block_bytes * written / worn));
+                 if (written > 0 && worn > 0 && cycles * blocks > 0)
+                     o.add("tbw_bytes", rounded(cycles * blocks * members * block_bytes * written / worn));
              });
         requests.add_to_overview(o);
         if (has_requests_) return;
@@ -210,7 +214,8 @@ FROM (SELECT sample, ts_ns, r.start_ns AS s0, buffer_read_hits AS a, buffer_read
                 "blocks",
                 table("SELECT block, name AS use, written_pages, valid_pages, erase_count FROM block JOIN block_use_name USING(use) WHERE run = " +
                       run + " ORDER BY block"));
-        out_.add("pages_per_block", number_of(range_.setting("pages_per_block")));
+        const std::int64_t most = log_.has_table("block") ? number("SELECT coalesce(max(pages), 0) FROM block WHERE run = {}") : 0;
+        out_.add("pages_per_block", most > 0 ? Json{most} : number_of(range_.setting("pages_per_block")));
         out_.add("calls",
                  table("SELECT o.name AS op, l.calls, l.errors, l.p50_ns / 1e3 AS p50_us, l.p99_ns / 1e3 AS p99_us, l.max_ns / 1e3 AS max_us FROM "
                        "fs_latency l JOIN v_run_totals t USING(sample) JOIN fs_op_name o USING(op) WHERE t.run = " +

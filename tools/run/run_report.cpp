@@ -160,6 +160,7 @@ Json report_run(const RunIdentity& run, Device& device, const RunSnapshot& befor
          {"waf_gc", waf.gc},
          {"waf_merge", waf.merge},
          {"waf_map", waf.map},
+         {"waf_parity", waf.parity},
          {"gc_page_copies", after.ftl.gc_page_copies - before.ftl.gc_page_copies},
          {"merges", Json::object({{"switch", merges("switch_merges")}, {"partial", merges("partial_merges")}, {"full", merges("full_merges")}})},
          {"cache", cache_report(after, before, device.ssd().buffer() != nullptr)},

@@ -92,8 +92,12 @@ std::string conclusions(const Json& r) {
 std::string amplification_in_words(const Json& r) {
     if (r["host_write_bytes"].number() == 0 || !r["waf"].is_number()) return "";
     std::string parts;
-    for (const auto& [key, of] : Rows{{"waf_user", "itself"}, {"waf_gc", "copies of collections"}, {"waf_merge", "merges"}, {"waf_map", "the map"}})
-        if (r[key].real() >= 0.005) parts += fmt::format("{} {:.2f} for {}", parts.empty() ? ":" : ",", r[key].real(), of);
+    const auto add = [&parts](double part, std::string_view of) {
+        if (part >= 0.005) parts += fmt::format("{} {:.2f} for {}", parts.empty() ? ":" : ",", part, of);
+    };
+    for (const auto& [key, of] : Rows{{"waf_user", "itself"}, {"waf_gc", "copies of collections"}, {"waf_merge", "merges"}}) add(r[key].real(), of);
+    add(r["waf_map"].real() - r["waf_parity"].real(), "the map");
+    add(r["waf_parity"].real(), "parity over dies");
     return fmt::format("{:.2f} pages programmed for each page that the host wrote{}", r["waf"].real(), parts);
 }
 
@@ -121,6 +125,7 @@ std::string shown_run(OutputFormat format, const Json& r) {
                {"waf_gc", "  of collections?"},
                {"waf_merge", "  of merges?"},
                {"waf_map", "  of the map?"},
+               {"waf_parity", "    of it parity over dies?"},
                {"gc_page_copies", "copied by collections?"}});
     add_group(text, "merges", r["merges"], {{"switch", "switch, which copy nothing?"}, {"partial", "partial?"}, {"full", "full?"}});
     add_members(text, "caches in the drive's DRAM", r["cache"]);

@@ -18,6 +18,12 @@ std::string drop_views() {
 }
 /// SQLite drops no last column behind one with a comment: the table is made anew.
 constexpr const char* drop_since_version_13 =
+    "CREATE TABLE older_job(id INTEGER PRIMARY KEY, ts_ns INTEGER, dur_ns INTEGER, cause INTEGER, group_no INTEGER, victim_block INTEGER, "
+    "valid_pages INTEGER) STRICT; INSERT INTO older_job SELECT id, ts_ns, dur_ns, cause, group_no, victim_block, valid_pages FROM gc_job; "
+    "DROP TABLE gc_job; ALTER TABLE older_job RENAME TO gc_job; "
+    "CREATE TABLE older_block(run INTEGER, block INTEGER, erase_count INTEGER, use INTEGER, written_pages INTEGER, valid_pages INTEGER, "
+    "PRIMARY KEY(run, block)) STRICT, WITHOUT ROWID; INSERT INTO older_block SELECT run, block, erase_count, use, written_pages, valid_pages FROM "
+    "block; DROP TABLE block; ALTER TABLE older_block RENAME TO block; "
     "CREATE TABLE older(id INTEGER PRIMARY KEY, ts_ns INTEGER, dur_ns INTEGER, op INTEGER, first_sector INTEGER, sectors INTEGER, fua INTEGER, "
     "failed INTEGER, piece INTEGER) STRICT; INSERT INTO older SELECT id, ts_ns, dur_ns, op, first_sector, sectors, fua, failed, piece FROM "
     "host_request; DROP TABLE host_request; ALTER TABLE older RENAME TO host_request; ";
@@ -132,4 +138,26 @@ TEST_CASE("a log of version 12 knows no queues: its requests waited for nothing,
     CHECK(file.number("SELECT ns FROM v_blame_part WHERE run = 2 AND what = 'submission queue' AND ts_ns = 100 AND dur_ns = 500") == 400);
     CHECK(file.number("SELECT CAST(max_us * 1000 AS INTEGER) FROM v_request_pct WHERE run = 2") == 500);
     CHECK(file.number("SELECT CAST(max_us * 1000 AS INTEGER) FROM v_host_requests") == 500);
+}
+
+TEST_CASE("a log of version 15 does not know how many pages a block has, and brought up it is told", "[tools]") {
+    const LogFile file;
+    const auto logged = [&file](std::uint32_t victim_pages) {
+        auto log = open_log(file, EventLevel::all);
+        log->on(GcJobEvent{
+            .id = log->next_id(), .start = sim_start, .end = sim_start, .valid_pages = 100, .cause = Cause::gc, .victim_pages = victim_pages});
+        log->close();
+    };
+    logged(0);
+    {
+        auto db = SqliteConnection::open(file.path(), SqliteAccess::create);
+        REQUIRE(db->execute(drop_views() + drop_since_version_13 + "PRAGMA user_version=15").has_value());
+        REQUIRE(db->execute(event_log_temporary_views(15)).has_value());
+        CHECK(db->number("SELECT pages_copied FROM v_gc_efficiency WHERE run = 1") == 100);
+        CHECK(db->number("SELECT count(*) FROM v_blocks") == 0);
+    }
+    logged(300);
+    CHECK(file.number("PRAGMA user_version") == event_log_version());
+    CHECK(file.number("SELECT sum(victim_pages) FROM gc_job") == 300);
+    CHECK(file.number("SELECT pages_freed FROM v_gc_efficiency WHERE run = 2") == 200);
 }

@@ -198,7 +198,7 @@ Json report_of(const RunOptions& o, const Variant& variant, const Answers& a, in
                              {"pram_words_written", stats["pram_words_written"]}});
     const auto over = [](const Json& what, const Json& by) { return by.number() == 0 ? Json{} : Json{what.real() / by.real()}; };
     out.add("host_per_application_byte", over(stats["host_write_bytes"], a.use["write_bytes"]));
-    for (const char* key : {"waf", "waf_user", "waf_gc", "waf_merge", "waf_map"}) out.add(key, stats[key]);
+    for (const char* key : {"waf", "waf_user", "waf_gc", "waf_merge", "waf_map", "waf_parity"}) out.add(key, stats[key]);
     out.add("nand_per_application_byte", over(a.use["nand_write_bytes"], a.use["write_bytes"]));
     out.add("latency_us", stats["operations"]);
     out.add("processes", without_ourselves(a.use["processes"]));

@@ -160,7 +160,9 @@ Table side_by_side(const Json& reports) {
     row("flash", [](const Json& r) { return size_of(r["nand_write_bytes"]); });
     row("waf", [](const Json& r) { return ratio_of(r["waf"]); });
     row("waf of copies", [](const Json& r) { return fmt::format("{:.2f}", r["waf_gc"].real() + r["waf_merge"].real()); });
-    row("waf of the map", [](const Json& r) { return ratio_of(r["waf_map"]); });
+    row("waf of the map", [](const Json& r) { return fmt::format("{:.2f}", r["waf_map"].real() - r["waf_parity"].real()); });
+    const auto has_parity = [](const Json& r) { return r["waf_parity"].real() > 0; };
+    if (std::ranges::any_of(reports.items(), has_parity)) row("waf of parity", [](const Json& r) { return ratio_of(r["waf_parity"]); });
     row("blocks erased", [](const Json& r) { return r["nand_block_erases"].dump(); });
     for (const char* op : {"read", "write", "fsync"})
         for (const char* key : {"p50_us", "p99_us", "max_us"}) {

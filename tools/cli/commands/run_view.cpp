@@ -82,6 +82,7 @@ Json RunView::sample_of(const Look& now) const {
                                       {"waf_gc", parts.gc},
                                       {"waf_merge", parts.merge},
                                       {"waf_map", parts.map},
+                                      {"waf_parity", parts.parity},
                                       {"gc_jobs", grown(first_.stats["gc_jobs"], now.stats["gc_jobs"])},
                                       {"gc_page_copies", grown(first_.stats["gc_page_copies"], now.stats["gc_page_copies"])}});
     Json out;

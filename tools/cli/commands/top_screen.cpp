@@ -100,8 +100,11 @@ std::vector<std::string> top_lines(const TopText& text, const Json& about, const
                                 s["queue"].is_number() ? s["queue"].dump() : "-"));
     lines.push_back(fmt::format("flash programs {:>8.2f} MB/s, WAF {} now, {} since the {}:", s["nand_write_mb_s"].real(), number(s["waf"]),
                                 number(s["waf_since_mount"]), text.since));
-    lines.push_back(fmt::format("    user {}, collections {}, merges {}, the map {}", number(s["waf_user"]), number(s["waf_gc"]),
-                                number(s["waf_merge"]), number(s["waf_map"])));
+    const bool has_parity = s["waf_parity"].real() > 0;
+    lines.push_back(fmt::format("    user {}, collections {}, merges {}, the map {}{}", number(s["waf_user"]), number(s["waf_gc"]),
+                                number(s["waf_merge"]),
+                                has_parity ? number(Json{s["waf_map"].real() - s["waf_parity"].real()}) : number(s["waf_map"]),
+                                has_parity ? ", parity " + number(s["waf_parity"]) : ""));
     lines.emplace_back();
     add_latencies(lines, s["latency_us"], text.since);
     lines.emplace_back();
