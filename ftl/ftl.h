@@ -63,6 +63,8 @@ struct FtlSpace {
     std::uint32_t spare_blocks = 0; ///< outside the logical space
     std::uint32_t bad_blocks = 0;
     std::uint64_t mapped_pages = 0;
+    std::uint32_t spare_at_end = 0; ///< with fewer spare blocks it becomes read-only
+    bool is_read_only = false;      ///< it writes no more, whatever the reason
 };
 
 struct FtlRecovery {

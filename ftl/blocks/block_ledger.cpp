@@ -199,6 +199,8 @@ FtlSpace BlockLedger::space() const {
     s.spare_blocks = static_cast<std::uint32_t>(spare_units() / units_.units_per_block());
     s.bad_blocks = bad_blocks_;
     s.mapped_pages = valid_.total();
+    s.spare_at_end = config_.spare_blocks_a_group * static_cast<std::uint32_t>(groups_.size());
+    s.is_read_only = read_only_;
     return s;
 }
 

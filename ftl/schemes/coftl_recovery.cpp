@@ -219,6 +219,8 @@ FtlSpace Coftl::space() const {
     s.spare_blocks = good_sets() > config_.virtual_blocks ? (good_sets() - config_.virtual_blocks) * config_.width : 0;
     s.bad_blocks = bad_blocks_;
     s.mapped_pages = mapped_.total();
+    s.spare_at_end = least_spare_sets * config_.width;
+    s.is_read_only = read_only_;
     return s;
 }
 

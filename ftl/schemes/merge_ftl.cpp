@@ -232,6 +232,7 @@ FtlSpace MergeFtl::space() const {
     s.spare_blocks = pool_.good_blocks() > map_.logical_blocks() ? pool_.good_blocks() - map_.logical_blocks() : 0;
     s.bad_blocks = pool_.lost_blocks();
     s.mapped_pages = map_.mapped_pages();
+    s.is_read_only = read_only_;
     return s;
 }
 

@@ -47,7 +47,9 @@ cut_power powercut 7
 detach
 mount_device -o fault=die_dead:die=5
 same "after the cut" "$(sums)" "$after"
+rebuilt=$(smart rebuilt_pages)
 unmount_device
+[[ $("$FLASHLAB" smart "$device" --json | sed -n 's/.*"rebuilt_pages":\([0-9]*\).*/\1/p') -ge $rebuilt && $rebuilt -gt 0 ]] || die "the pages that were rebuilt are forgotten at the unmount"
 mount_device -o fault=die_dead:die=5
 same "after a start" "$(sums)" "$after"
 unmount_device

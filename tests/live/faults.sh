@@ -123,6 +123,9 @@ echo x > "$mnt/f"
 sync "$mnt/f" 2> /dev/null || true
 head -c 1M /dev/urandom > "$mnt/g" 2> /dev/null || true
 fails_with 'No space left' sync "$mnt/g"
+"$FLASHLAB" smart "$mnt" --json > "$work/smart"
+grep -q '"critical_warning":9,.*"avail_spare":0,' "$work/smart" || die "smart does not say that the drive writes no more: $(cat "$work/smart")"
+"$FLASHLAB" info "$mnt" | grep -q 'read_only *true' || die "info does not say so"
 remount
 echo y > "$mnt/h" && sync "$mnt/h" || die "after the next mount the drive writes"
 unmount_device

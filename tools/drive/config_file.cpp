@@ -230,6 +230,11 @@ std::expected<void, std::string> add_option_setting(ConfigSources& sources, std:
 
 std::expected<DeviceConfig, std::string> read_device_toml(const std::string& directory) {
     const std::string path = directory + "/device.toml";
+    if (::access(path.c_str(), F_OK) != 0 && errno == ENOENT && ::access((directory + "/nand.img").c_str(), F_OK) == 0)
+        return std::unexpected(fmt::format(
+            "{0}: no FlashLab device is here (no device.toml), though nand.img is: its data are not lost. Put back a copy of device.toml, or "
+            "that of a drive which was made with the same options; flashlab mkfs --force would destroy them",
+            directory));
     if (::access(path.c_str(), F_OK) != 0)
         return std::unexpected(fmt::format("{}: {}; make a device with: flashlab mkfs {}", directory,
                                            errno == ENOENT || errno == ENOTDIR ? "no FlashLab device is here (no device.toml)" : std::strerror(errno),

@@ -324,7 +324,8 @@ void DeviceDirectory::set_image_faults(std::function<int()> faults) {
 DeviceHistory DeviceDirectory::history_now() {
     if (access_ == DeviceAccess::look) return history_;
     const SampleEvent sample = device_->ssd().sample(device_->ready_at());
-    return history_.plus(sample, device_->ftl().counters(), counters_as_json(own_counters(device_->ftl())), device_->ssd().counters());
+    return history_.plus(sample, device_->ftl().counters(), counters_as_json(own_counters(device_->ftl())), BitErrorCounters::of(*device_).since({}),
+                         device_->ssd().counters());
 }
 
 void DeviceDirectory::sample(SimTime now, const std::vector<FsLatencyRow>& latency) {

@@ -74,6 +74,7 @@ std::expected<DeviceHistory, std::string> DeviceHistory::read(const std::string&
     history.uncorrectable_reads = (*json)["uncorrectable_reads"].number();
     history.unmapped_reads = (*json)["unmapped_reads"].number();
     history.own_counters = (*json)["counters"];
+    history.bit_errors = (*json)["bit_errors"];
     history.totals = sample_from((*json)["totals"]);
     return history;
 }
@@ -89,6 +90,7 @@ std::expected<void, std::string> DeviceHistory::write(const std::string& directo
                               {"unmapped_reads", unmapped_reads},
                               {"totals", to_json(totals)}});
     if (!own_counters.is_null()) json.add("counters", own_counters);
+    if (!bit_errors.is_null()) json.add("bit_errors", bit_errors);
     const std::string path = path_in(directory);
     const std::string next = path + ".new";
     if (auto written = write_private_file(next, json.dump() + "\n"); !written) return written;
@@ -96,7 +98,8 @@ std::expected<void, std::string> DeviceHistory::write(const std::string& directo
     return {};
 }
 
-DeviceHistory DeviceHistory::plus(const SampleEvent& s, const FtlCounters& ftl, const Json& counters, const SsdCounters& ssd) const {
+DeviceHistory DeviceHistory::plus(const SampleEvent& s, const FtlCounters& ftl, const Json& counters, const Json& bit_errors,
+                                  const SsdCounters& ssd) const {
     DeviceHistory out = *this;
     auto& t = out.totals;
     t.host_reads += s.host_reads;
@@ -114,8 +117,12 @@ DeviceHistory DeviceHistory::plus(const SampleEvent& s, const FtlCounters& ftl, 
     }
     out.gc_jobs += ftl.gc_jobs;
     out.gc_page_copies += ftl.gc_page_copies;
-    out.own_counters = Json{};
-    for (const auto& [name, value] : counters.members()) out.own_counters.add(name, own_counters[name].number() + value.number());
+    const auto add = [](Json& all, const Json& before, const Json& now) {
+        all = Json{};
+        for (const auto& [name, value] : now.members()) all.add(name, before[name].number() + value.number());
+    };
+    add(out.own_counters, own_counters, counters);
+    add(out.bit_errors, this->bit_errors, bit_errors);
     out.uncorrectable_reads += ssd.uncorrectable_reads;
     out.unmapped_reads += ssd.unmapped_reads;
     return out;

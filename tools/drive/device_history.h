@@ -25,12 +25,14 @@ struct DeviceHistory {
     std::uint64_t uncorrectable_reads = 0; ///< requests that met data which the flash did not give back
     std::uint64_t unmapped_reads = 0;      ///< pages that were read and hold nothing
     Json own_counters;                     ///< of the scheme: {name: value}; null: it has none
+    Json bit_errors;                       ///< BitErrorCounters, as they are shown
 
     /// If the file cannot be read, the error says that counting begins again.
     [[nodiscard]] static std::expected<DeviceHistory, std::string> read(const std::string& directory);
     [[nodiscard]] std::expected<void, std::string> write(const std::string& directory) const;
     /// The totals with a running mount's counters on top.
-    [[nodiscard]] DeviceHistory plus(const SampleEvent& sample, const FtlCounters& ftl, const Json& counters, const SsdCounters& ssd) const;
+    [[nodiscard]] DeviceHistory plus(const SampleEvent& sample, const FtlCounters& ftl, const Json& counters, const Json& bit_errors,
+                                     const SsdCounters& ssd) const;
 };
 
 [[nodiscard]] Json to_json(const SampleEvent& sample);

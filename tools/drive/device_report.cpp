@@ -43,9 +43,9 @@ Wear wear_of(const Device& device) {
     return wear;
 }
 
-void add_bit_errors(Json& out, const Device& device) {
+bool has_bit_errors(const Device& device) {
     const NandConfig& nand = device.config().ssd.nand;
-    if (nand.errors.are_on() || nand.rain != 0) out.add("bit_errors", BitErrorCounters::of(device).since({}));
+    return nand.errors.are_on() || nand.rain != 0;
 }
 
 /// Members of the reports of drives that have a write buffer or level wear.
@@ -76,7 +76,7 @@ void add_background(Json& out, Device& device) {
         out.add("dram_map_benefit", last.map_benefit);
     }
     if (const WearLeveler* wear = device.ssd().wear_leveler()) out.add("wear_relocated_blocks", wear->relocated_blocks());
-    add_bit_errors(out, device);
+    if (has_bit_errors(device)) out.add("bit_errors", BitErrorCounters::of(device).since({}));
 }
 
 std::uint64_t factory_bad_of(const Device& device) {
@@ -162,7 +162,7 @@ Json info_report(Device& device) {
                              {"blocks_per_plane", g.blocks_per_plane},
                              {"pages_per_block", g.pages_per_block},
                              {"page_bytes", g.page_bytes},
-                             {"flash_bytes", device.array().geometry().bytes()},
+                             {"flash_bytes", device.array().chip_geometry().bytes()},
                              {"device_bytes", identity.sectors * sector_bytes},
                              {"atomic_unit_bytes", identity.atomic_unit_bytes},
                              {"free_blocks", space.free_blocks},
@@ -171,6 +171,7 @@ Json info_report(Device& device) {
                              {"effective_spare_blocks",
                               plan ? plan->effective_spare_blocks - std::min<std::uint64_t>(plan->effective_spare_blocks, grown_bad(device)) : 0},
                              {"bad_blocks", space.bad_blocks},
+                             {"read_only", space.is_read_only},
                              {"mapped_pages", space.mapped_pages},
                              {"data_bytes", usage.data_pages * usage.block_bytes},
                              {"data_free_bytes", usage.data_pages_free * usage.block_bytes},
@@ -198,53 +199,59 @@ Json smart_report(Device& device, const DeviceHistory& history) {
     const auto units = [](std::uint64_t bytes) { return (bytes + 511'999) / 512'000; };
     const std::uint64_t factory_bad = factory_bad_of(device);
     const std::uint64_t grown = grown_bad(device);
-    const std::uint64_t spare_all = space.spare_blocks + grown;
-    const std::uint64_t avail_spare = spare_all == 0 ? 0 : 100 * space.spare_blocks / spare_all;
+    // What it needs to go on at all is not available: at 0 it is read-only.
+    const std::uint64_t spare = space.is_read_only ? 0 : space.spare_blocks - std::min(space.spare_blocks, space.spare_at_end);
+    const std::uint64_t avail_spare = spare + grown == 0 ? 0 : 100 * spare / (spare + grown);
+    constexpr int spare_is_low = 1, data_are_lost = 4, is_read_only = 8; // bits of the NVMe SMART log
+    const int warning = (avail_spare < 10 ? spare_is_low : 0) +
+                        (history.uncorrectable_reads != 0 || device.array().has_lost_parity() ? data_are_lost : 0) +
+                        (space.is_read_only ? is_read_only : 0);
     const WafParts waf = WafParts::of(t.nand_programs, page, t.host_write_bytes).rounded();
-    Json out = Json::object(
-        {{"critical_warning", (avail_spare < 10 ? 1 : 0) + (history.uncorrectable_reads != 0 || device.array().has_lost_parity() ? 4 : 0)},
-         {"temperature", 300},
-         {"avail_spare", avail_spare},
-         {"spare_thresh", 10},
-         {"percent_used", std::min<std::uint64_t>(255, static_cast<std::uint64_t>(100.0 * wear.mean / config.nand.endurance_cycles))},
-         {"data_units_read", units(t.host_read_bytes)},
-         {"data_units_written", units(t.host_write_bytes)},
-         {"host_read_commands", t.host_reads},
-         {"host_write_commands", t.host_writes},
-         {"power_cycles", history.power_cycles},
-         {"power_on_hours", static_cast<std::uint64_t>(history.clock_ns) / 3'600'000'000'000u},
-         {"unsafe_shutdowns", history.unsafe_shutdowns},
-         {"media_errors", history.uncorrectable_reads},
-         {"num_err_log_entries", history.uncorrectable_reads},
-         {"warning_temp_time", 0},
-         {"critical_comp_time", 0},
-         {"physical_media_units_written_bytes", programmed},
-         {"physical_media_units_read_bytes", sum(t.nand_reads) * page},
-         {"bad_user_nand_blocks", space.bad_blocks},
-         {"bad_user_nand_blocks_factory", factory_bad},
-         {"bad_user_nand_blocks_grown", grown},
-         {"percent_free_blocks", ratio(100 * std::uint64_t{space.free_blocks}, device.array().geometry().blocks())},
-         {"min_user_data_erase_count", wear.min},
-         {"max_user_data_erase_count", wear.max},
-         {"wear_min", wear.min},
-         {"wear_mean", rounded(wear.mean)},
-         {"wear_max", wear.max},
-         {"wear_stddev", rounded(wear.stddev)},
-         {"nand_erase_blocks", sum(t.nand_erases)},
-         {"host_write_bytes", t.host_write_bytes},
-         {"waf", ratio(programmed, t.host_write_bytes)},
-         {"waf_user", waf.user},
-         {"waf_gc", waf.gc},
-         {"waf_merge", waf.merge},
-         {"waf_map", waf.map},
-         {"unmapped_reads", history.unmapped_reads},
-         {"gc_jobs", history.gc_jobs},
-         {"gc_page_copies", history.gc_page_copies},
-         {"pram_words_written", t.pram_words_written},
-         {"spare_blocks", space.spare_blocks},
-         {"free_blocks", space.free_blocks}});
+    Json out =
+        Json::object({{"critical_warning", warning},
+                      {"temperature", 300},
+                      {"avail_spare", avail_spare},
+                      {"spare_thresh", 10},
+                      {"percent_used", std::min<std::uint64_t>(255, static_cast<std::uint64_t>(100.0 * wear.mean / config.nand.endurance_cycles))},
+                      {"data_units_read", units(t.host_read_bytes)},
+                      {"data_units_written", units(t.host_write_bytes)},
+                      {"host_read_commands", t.host_reads},
+                      {"host_write_commands", t.host_writes},
+                      {"power_cycles", history.power_cycles},
+                      {"power_on_hours", static_cast<std::uint64_t>(history.clock_ns) / 3'600'000'000'000u},
+                      {"unsafe_shutdowns", history.unsafe_shutdowns},
+                      {"media_errors", history.uncorrectable_reads},
+                      {"num_err_log_entries", history.uncorrectable_reads},
+                      {"warning_temp_time", 0},
+                      {"critical_comp_time", 0},
+                      {"physical_media_units_written_bytes", programmed},
+                      {"physical_media_units_read_bytes", sum(t.nand_reads) * page},
+                      {"bad_user_nand_blocks", space.bad_blocks},
+                      {"bad_user_nand_blocks_factory", factory_bad},
+                      {"bad_user_nand_blocks_grown", grown},
+                      {"percent_free_blocks", ratio(100 * std::uint64_t{space.free_blocks}, device.array().geometry().blocks())},
+                      {"min_user_data_erase_count", wear.min},
+                      {"max_user_data_erase_count", wear.max},
+                      {"wear_min", wear.min},
+                      {"wear_mean", rounded(wear.mean)},
+                      {"wear_max", wear.max},
+                      {"wear_stddev", rounded(wear.stddev)},
+                      {"nand_erase_blocks", sum(t.nand_erases)},
+                      {"host_write_bytes", t.host_write_bytes},
+                      {"waf", ratio(programmed, t.host_write_bytes)},
+                      {"waf_user", waf.user},
+                      {"waf_gc", waf.gc},
+                      {"waf_merge", waf.merge},
+                      {"waf_map", waf.map},
+                      {"waf_parity", waf.parity},
+                      {"unmapped_reads", history.unmapped_reads},
+                      {"gc_jobs", history.gc_jobs},
+                      {"gc_page_copies", history.gc_page_copies},
+                      {"pram_words_written", t.pram_words_written},
+                      {"spare_blocks", space.spare_blocks},
+                      {"free_blocks", space.free_blocks}});
     add_lifetime(out, device, t, wear, grown);
-    add_bit_errors(out, device);
+    if (has_bit_errors(device)) out.add("bit_errors", history.bit_errors.is_null() ? BitErrorCounters{}.since({}) : history.bit_errors);
     if (Json placement = placement_report(device, sum(t.nand_erases)); !placement.is_null()) out.add("placement", std::move(placement));
     if (!history.own_counters.is_null()) out.add("counters", history.own_counters);
     return out;
@@ -281,6 +288,7 @@ Json stats_report(Device& device, SimTime now, Duration since_start) {
     out.add("waf_gc", parts.gc);
     out.add("waf_merge", parts.merge);
     out.add("waf_map", parts.map);
+    out.add("waf_parity", parts.parity);
     out.add("waf_by_cause", std::move(waf));
     out.add("read_pages", device.ssd().counters().read_pages);
     out.add("unmapped_reads", device.ssd().counters().unmapped_reads);

@@ -141,8 +141,8 @@ int mend(const FsckOptions& o, const Json& problems, int otherwise) {
                    "snapshot {}\n",
                    o.directory, repair->bits_mended, repair->lost.size(), repair->snapshot);
     else
-        fmt::print("{}: repaired: {} files and {} directories are whole or renamed to NAME.damaged, {} parts are lost; the images as they were are "
-                   "the snapshot {}\n",
+        fmt::print("{}: repaired: {} files and {} directories are whole or renamed to NAME.damaged, {} parts are lost, and erase counts, clock and "
+                   "counters begin again; the images as they were are the snapshot {}\n",
                    o.directory, repair->salvage.files, repair->salvage.directories, repair->lost.size(), repair->snapshot);
     return fsck_corrected;
 }
