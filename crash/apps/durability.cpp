@@ -47,6 +47,14 @@ std::uint32_t Durability::data_until(std::uint64_t ino) const {
     return found == data_until_.end() ? all_data_until_ : std::max(found->second, all_data_until_);
 }
 
+bool Durability::data_is_durable(std::uint32_t line) const {
+    const Act act = past_.line(line).act;
+    const std::uint64_t ino = past_.facts(line).ino;
+    if (act != Act::chmod && act != Act::set_xattr && act != Act::drop_xattr) return line < data_until(ino);
+    const auto found = attributes_until_.find(ino);
+    return line < std::max(all_data_until_, found == attributes_until_.end() ? 0 : found->second);
+}
+
 void Durability::age(std::uint32_t cut) {
     if (cut == 0 || model_.names_age_ms == 0) return;
     const std::uint64_t now = past_.line(cut - 1).at_ms;
@@ -63,6 +71,8 @@ std::uint32_t Durability::reach_of(std::uint32_t sync) const {
 void Durability::sync_file(std::uint32_t end, std::uint64_t ino, bool data_only) {
     const std::uint32_t before = data_until(ino);
     data_until_[ino] = std::max(before, end);
+    // btrfs logs whatever of the inode has changed; ext4 waits with attributes, and POSIX asks for none. Of XFS the weaker promise is taken.
+    if (!data_only || model_.file_sync == SyncReach::own_names) attributes_until_[ino] = std::max(attributes_until_[ino], end);
     if (model_.file_sync == SyncReach::nothing) return;
     if (model_.file_sync == SyncReach::own_names) {
         for (const std::uint32_t i : names_between(names_until_, end))

@@ -25,9 +25,10 @@ public:
     /// Of names and of what the journal orders like names: every such line before this one is durable.
     [[nodiscard]] std::uint32_t names_until() const { return names_until_; }
     [[nodiscard]] bool name_is_durable(std::uint32_t line) const { return line < names_until_ || (!forced_.empty() && forced_[line]); }
-    /// Of the content, the size and the attributes of a file.
+    /// Of the content and the size of a file.
     [[nodiscard]] std::uint32_t data_until(std::uint64_t ino) const;
-    [[nodiscard]] bool data_is_durable(std::uint32_t line) const { return line < data_until(past_.facts(line).ino); }
+    /// Of a line about content, size or attributes; a sync of data alone need not reach attributes.
+    [[nodiscard]] bool data_is_durable(std::uint32_t line) const;
 
 private:
     [[nodiscard]] std::span<const std::uint32_t> names_between(std::uint32_t from, std::uint32_t to) const;
@@ -42,7 +43,7 @@ private:
     const Persistence& model_;
     std::uint32_t names_until_ = 0, all_data_until_ = 0;
     std::vector<bool> forced_;
-    std::unordered_map<std::uint64_t, std::uint32_t> data_until_;
+    std::unordered_map<std::uint64_t, std::uint32_t> data_until_, attributes_until_;
 };
 
 } // namespace flashlab

@@ -284,13 +284,14 @@ CutState StateOrder::draw(std::uint32_t cut) {
 double StateOrder::possible_at(std::uint32_t cut) {
     const UnsyncedLines& u = unsynced(cut);
     double items = 0, growing = 1;
+    const double choices = model_.tears_pages ? 8 : 1; // a page, or each of its sectors
     for (const std::uint32_t line : u.writes) {
         const auto [first, behind] = past_.pages_of(line);
         const bool grows = past_.facts(line).size_after != past_.facts(line).size_before;
         if (grows && model_.append != AppendRule::apart)
-            growing += behind - first;
+            growing += choices * (behind - first);
         else
-            items += model_.append == AppendRule::by_write ? 1 : behind - first + (grows ? 1 : 0);
+            items += model_.append == AppendRule::by_write ? choices : choices * (behind - first) + (grows ? 1 : 0);
     }
     if (model_.names == NameOrder::any) items += static_cast<double>(u.names.size());
     const double names = model_.names == NameOrder::prefix ? static_cast<double>(u.names.size()) + 1 : 1;

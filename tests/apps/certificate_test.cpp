@@ -132,6 +132,30 @@ TEST_CASE("the possible states of a long history are estimated without looking a
     CHECK(many.possible().states == 1e300);
 }
 
+TEST_CASE("no more states are tried than are possible, where pages can be torn, too", "[certificate]") {
+    const std::string name = GENERATE("ext4", "xfs", "btrfs", "posix");
+    RecordedProgram program;
+    const auto file = program.create("a");
+    program.append(file, std::string(4096, 'a'));
+    program.prepared();
+    program.write(file, 0, std::string(4096, 'b'));
+    program.promise("written");
+    const Past past{program.history()};
+    const Persistence model = *find_persistence(name);
+    StateOrder order{past, model, 1};
+    const double possible = order.possible().states;
+    CAPTURE(name, possible);
+    if (model.tears_pages) CHECK(possible >= 256);
+    std::set<std::string> seen;
+    for (int i = 0; i < 4000; ++i) {
+        const CutState state = order.next();
+        const LeftState left{past, model, std::make_shared<const Durability>(past, model, state.cut), state};
+        const AfterCut after{past, left};
+        seen.insert(fmt::format("{} {}", state.cut, after.read("a").value_or("")));
+    }
+    CHECK(static_cast<double>(seen.size()) <= possible);
+}
+
 TEST_CASE("of what a program printed the end is told, however long it is", "[last_lines]") {
     const TemporaryDirectory at;
     const std::string file = at / "out";

@@ -215,6 +215,18 @@ TEST_CASE("fsync of a file that only was overwritten makes nobody's name durable
     breaks_in("", p, [](const AfterCut& c) { return !c.promised("made") || c.read("a") == "DATA"; });
 }
 
+TEST_CASE("rights are there after fsync everywhere, after a sync of data alone in strict and btrfs", "[apps][persistence]") {
+    const bool is_data_only = GENERATE(false, true);
+    RecordedProgram p;
+    const auto file = prepare(p, "a", "data");
+    p.chmod(file, 0644);
+    p.prepared();
+    p.chmod(file, 0600);
+    is_data_only ? p.fdatasync(file) : p.fsync(file);
+    p.promise("synced");
+    breaks_in(is_data_only ? "ext4 xfs posix" : "", p, [](const AfterCut& left) { return !left.promised("synced") || left.mode_of("a") == 0600; });
+}
+
 TEST_CASE("fsync of a directory makes its names durable everywhere, and others as the journal has them", "[apps][persistence]") {
     RecordedProgram p;
     const auto directory = p.mkdir("d");

@@ -96,6 +96,11 @@ public:
         }
         return content;
     }
+    /// 0: no such name.
+    [[nodiscard]] std::uint32_t mode_of(const std::string& path) const {
+        const LeftName* name = find(path);
+        return name == nullptr ? 0 : name->mode & 07777;
+    }
     [[nodiscard]] std::vector<std::string> promises() const {
         std::vector<std::string> lines;
         for (std::uint32_t i = 0; i < state_.cut(); ++i)

@@ -115,7 +115,7 @@ ends 0 "--html by a link" limit "$FLASHLAB" reproduce mc-fig13 --quick --html "$
 [[ -L $work/link.html ]] && grep -q '</html>' "$work/page.html" || wrong "--html by a link"
 ends 0 "--html /dev/null" limit "$FLASHLAB" reproduce mc-fig13 --quick --html /dev/null > "$work/out" 2> "$work/err"
 [[ -c /dev/null ]] || wrong "/dev/null is gone"
-ends 1 "--keep nowhere" limit "$FLASHLAB" crash torture --keep "$work/no/such" -- true > "$work/out" 2> "$work/err"
+ends 2 "--keep nowhere" limit "$FLASHLAB" crash torture --keep "$work/no/such" -- true > "$work/out" 2> "$work/err"
 grep -q -- '--keep' "$work/err" || wrong "--keep nowhere says: $(head -c 300 "$work/err")"
 nothing_left "written aside"
 

@@ -139,9 +139,9 @@ says 'N from 1 on'
 
 echo "--- places that are looked at before the run"
 code 2 run --keep no/such/drive -- sh -c 'echo ran > ran'
-code 1 crash torture --explore --check true --report no/such.json -- sh -c 'echo ran > ran'
+code 2 crash torture --explore --check true --report no/such.json -- sh -c 'echo ran > ran'
 mkdir folder.json
-code 1 crash torture --explore --check true --report folder.json -- sh -c 'echo ran > ran'
+code 2 crash torture --explore --check true --report folder.json -- sh -c 'echo ran > ran'
 mkdir kept-2
 code 2 run --keep kept --compare-ftl hftl,dftl -- true
 says 'kept-2: is there'

@@ -23,7 +23,7 @@ for way in '' '--explore --persistence posix'; do
     code=0
     read -ra words <<< "$way"
     "$FLASHLAB" crash torture "${words[@]}" --size 64M --keep "$work/nowhere" --check 'exit 3' -- sh -c "echo ran > '$work/ran'" > "$work/out" 2> "$work/err" || code=$?
-    if [[ $code -ne 1 || -e $work/ran ]] || ! grep -q -- '--keep .*make it' "$work/err"; then die "--keep $way: code $code: $(cat "$work/err")"; fi
+    if [[ $code -ne 2 || -e $work/ran ]] || ! grep -q -- '--keep .*make it' "$work/err"; then die "--keep $way: code $code: $(cat "$work/err")"; fi
 done
 say "--- a check that fails"
 code=0
@@ -36,6 +36,15 @@ code=0
 [[ $code -eq 1 ]] && grep -q 'holds *false' "$work/out" || die "the replay must fail as the trial did: $code, $(cat "$work/out")"
 kept=$(echo "$work"/flashlab-cut-*)
 "$FLASHLAB" crash torture --replay "$kept" --check "$check" > "$work/out" || die "the replay of another check: $(cat "$work/out")"
+say "--- a check that cannot be run is no finding"
+code=0
+"$FLASHLAB" crash torture --cuts 2 --within 0.2 --size 64M --keep "$work" --check ./no-such-check -- sh -c "$program" > "$work/out" 2> "$work/err" || code=$?
+[[ $code -eq 2 ]] && grep -q 'the check ended with 127' "$work/err" || die "no such check: $code, $(cat "$work/out" "$work/err")"
+say "--- a command that leaves a process behind is told, and not waited for"
+code=0
+timeout 60 "$FLASHLAB" crash torture --explore --check true -- sh -c 'setsid sleep 100 > /dev/null 2>&1 & echo a > f; sync f' > "$work/out" 2> "$work/err" || code=$?
+pkill -f 'sleep 100$' || true
+[[ $code -eq 2 ]] && grep -q 'let the command end what it starts' "$work/err" || die "a process left behind: $code, $(cat "$work/err")"
 say "--- a check that fails, and passes when all is made anew"
 printf 'n=$(cat "%s/count" 2> /dev/null || echo 0); echo $((n + 1)) > "%s/count"; [ $((n %% 2)) -eq 1 ]\n' "$work" "$work" > "$work/moody"
 code=0

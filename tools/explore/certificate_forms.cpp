@@ -100,7 +100,7 @@ std::string as_sarif(const Json& c, const std::string& uri) {
 std::string as_html_rows(const Json& c) {
     std::string rows;
     for (const auto& [key, value] : c.members()) {
-        if (key == "findings" || key == "not_tried" || key == "application" || key == "budget") continue;
+        if (key == "findings" || key == "not_tried" || key == "application" || key == "budget" || value.is_null()) continue;
         rows += fmt::format("<tr><td>{}</td><td>{}</td></tr>\n", escaped(key), escaped(value.text().empty() ? value.dump() : value.text()));
     }
     for (const Json& file : c["application"].items())
@@ -111,9 +111,12 @@ std::string as_html_rows(const Json& c) {
 std::string as_html(const Json& c) {
     const auto& findings = c["findings"].items();
     std::string out = fmt::format(
-        "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>Power cuts under {0}</title>\n"
-        "<style>body{{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em}}code,pre{{background:#f4f4f4}}"
-        "table{{border-collapse:collapse}}td{{padding:.1em 1em .1em 0;vertical-align:top}}</style>\n<h1>Power cuts under <code>{0}</code></h1>\n",
+        "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">"
+        "<title>Power cuts under {0}</title>\n"
+        "<style>:root{{color-scheme:light dark;--soft:#f4f4f4}}@media(prefers-color-scheme:dark){{:root{{--soft:#25292e}}}}"
+        "body{{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em;overflow-wrap:anywhere}}"
+        "code,pre{{background:var(--soft);white-space:pre-wrap}}table{{border-collapse:collapse}}td{{padding:.1em 1em .1em "
+        "0;vertical-align:top}}</style>\n<h1>Power cuts under <code>{0}</code></h1>\n",
         escaped(c["command"].text()));
     const std::vector<std::string> doubts = doubts_of(c);
     out += !findings.empty() ? fmt::format("<p><b>{} found</b> in {}.</p>\n", findings.size(), escaped(scope_of(c)))
@@ -123,8 +126,8 @@ std::string as_html(const Json& c) {
     for (const Json& limit : c["budget"].items())
         out += fmt::format("<pre>{}{}</pre>\n", limit["held"].truth() ? "" : "Too much: ", escaped(limit["said"].text()));
     for (const Json& f : findings) {
-        out += fmt::format("<h2>{}</h2>\n<p>{} failing states. Missing: {}.</p>\n<pre>{}</pre>\n<ul>\n", escaped(f["what"].text()),
-                           f["states"].number(), escaped(f["missing_call"].text()), escaped(f["said"].text()));
+        out += fmt::format("<h2>{}</h2>\n<p>{} failing state{}. Missing: {}.</p>\n<pre>{}</pre>\n<ul>\n", escaped(f["what"].text()),
+                           f["states"].number(), f["states"].number() == 1 ? "" : "s", escaped(f["missing_call"].text()), escaped(f["said"].text()));
         for (const Json& line : f["lost"].items()) out += fmt::format("<li>lost: {}</li>\n", escaped(line.text()));
         out += fmt::format("</ul>\n<p>Again: <code>{}</code></p>\n", escaped(f["replay"].text()));
     }

@@ -84,7 +84,7 @@ bool is_mounted_at(const fs::path& mount_point) {
 TrialDrive::TrialDrive(const fs::path& work) : device_{work / "device"}, mount_point_{work / "mnt"}, log_{(work / "log").string()} {}
 
 TrialDrive::~TrialDrive() {
-    if (Interruption::came()) (void)ask(Json::object({{"cmd", "powercut"}, {"seed", std::uint64_t{1}}}));
+    if (Interruption::came() || is_held_) (void)ask(Json::object({{"cmd", "powercut"}, {"seed", std::uint64_t{1}}}));
     (void)unmount();
     for (const auto until = Clock::now() + std::chrono::seconds{10}; is_in_use(device_.string()) && Clock::now() < until;) // after a signal, too
         std::this_thread::sleep_for(std::chrono::milliseconds{2});
@@ -122,8 +122,14 @@ TrialDrive::Failure TrialDrive::unmount() {
         const auto processes = was_mounted ? processes_with_files_on(mount) : std::vector<std::string>{};
         return processes.empty() ? std::string{} : fmt::format("process {} still has files of it open", fmt::join(processes, ", "));
     };
+    constexpr std::chrono::seconds patience_with_processes{15};
     bool said = false;
     for (const auto start = Clock::now(); is_in_use(device_.string()) && Clock::now() < start + std::chrono::minutes{5} && !Interruption::came();) {
+        if (said && Clock::now() > start + patience_with_processes)
+            if (const std::string who = users(); !who.empty()) {
+                is_wrong_usage_ = is_held_ = true;
+                return Failure{fmt::format("{}: let the command end what it starts (kill and wait), or start it in the foreground", who)};
+            }
         if (!said && Clock::now() > start + std::chrono::seconds{2}) {
             said = true;
             if (const std::string who = users(); !who.empty()) complain(fmt::format("waiting until the drive can be unmounted: {}", who));

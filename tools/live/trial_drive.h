@@ -55,6 +55,7 @@ private:
     std::filesystem::path device_, mount_point_;
     std::string log_;
     bool is_wrong_usage_ = false;
+    bool is_held_ = false; ///< what a program started has files open, and is not waited for
 };
 
 /// A new folder in the place for temporary files, `flashlab-PURPOSE.XXXXXX`; empty: none can be made.

@@ -143,7 +143,7 @@ RecordedRun::Step RecordedRun::run_command() {
 
 RecordedRun::Step RecordedRun::unmount() {
     const auto why = drive_.unmount();
-    return why ? failed(*why) : Step{};
+    return why ? failed(*why, drive_.is_wrong_usage() ? exit_usage : exit_failed) : Step{};
 }
 
 std::expected<std::vector<Operation>, RecordedRunFailure> RecordedRun::run() {

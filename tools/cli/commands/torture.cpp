@@ -53,6 +53,9 @@ using Failure = std::optional<std::string>;
 constexpr std::chrono::minutes patience_for_flushes{1};
 constexpr std::chrono::milliseconds patience{3000}; // for a program on a mount whose power went
 
+/// What the shell says of a command that is not there, or that cannot be run.
+bool is_no_check(int code) { return code == 126 || code == 127; }
+
 bool is_lie(const std::string& words) {
     const auto rule = FaultRule::parse(fault_words(words));
     return rule && rule->is_a_lie();
@@ -136,6 +139,7 @@ public:
         slowest_ = std::max(slowest_, std::chrono::duration<double, std::milli>(Clock::now() - from).count());
         if (!o_.check.empty()) {
             const int code = run_to_end(in_mount({"sh", "-c", o_.check}, cut), AtSignal::end_it);
+            wrong_usage_ = is_no_check(code);
             if (code != 0) return fmt::format("the check ended with {}:\n    {}", code, drive_.last_words());
         }
         return unmount();
@@ -272,6 +276,7 @@ Failure try_cuts(const CrashTortureOptions& o, Torture& torture, Trial& trial) {
         if (failed) return fmt::format("cut {}: {}", cut, *failed);
         const auto wrong = torture.recover_and_check(cut);
         if (Interruption::came()) return std::nullopt;
+        if (wrong && torture.failure_code() == exit_usage) return wrong; // it says nothing of the cut
         trial.cuts = cut;
         if (!wrong) continue;
         if (!torture.recover_and_check_again(cut)) {
@@ -324,13 +329,13 @@ int run_crash_torture(const CrashTortureOptions& o) {
         return complain(fmt::format("crash torture: --latency {}: allowed: off, real, or a factor such as 10x", o.latency), exit_usage);
     if (!parse_cut_at(o.at)) return complain(fmt::format("crash torture: --at {}: allowed: {}", o.at, fmt::join(cut_at_names, ", ")), exit_usage);
     if (o.replay.empty())
-        if (const std::string why = why_no_keep(o.keep); !why.empty()) return complain(fmt::format("crash torture: {}", why));
+        if (const std::string why = why_no_keep(o.keep); !why.empty()) return complain(fmt::format("crash torture: {}", why), exit_usage);
     if (const std::string why = o.under.empty() ? "" : KernelFileSystem::why_not(o.under); !why.empty())
-        return complain(fmt::format("crash torture: --under {}: {}", o.under, why));
+        return complain(fmt::format("crash torture: --under {}: {}", o.under, why), exit_usage);
     const Interruption interruption;
     const auto began = Clock::now();
     const std::string work = make_work_directory("torture");
-    if (work.empty()) return complain("crash torture: no temporary directory can be made; TMPDIR says where", exit_failed);
+    if (work.empty()) return complain("crash torture: no temporary directory can be made; TMPDIR says where", exit_usage);
     UnfinishedDirectory removed{work};
     Torture torture{o, work};
     if (!o.replay.empty()) return replay_torture(o, torture);

@@ -255,12 +255,12 @@ std::string wrong_with_kept(const CrashTortureOptions& o, const std::string& wor
 
 int run_torture_explore(const CrashTortureOptions& o) {
     if (const std::string wrong = misuse(o); !wrong.empty()) return complain(fmt::format("crash torture: {}", wrong), exit_usage);
-    if (const std::string why = why_no_keep(o.keep); !why.empty()) return complain(fmt::format("crash torture: {}", why));
+    if (const std::string why = why_no_keep(o.keep); !why.empty()) return complain(fmt::format("crash torture: {}", why), exit_usage);
     const Interruption interruption;
     auto reports = make_reports(o);
-    if (!reports) return complain(fmt::format("crash torture: {}", reports.error()));
+    if (!reports) return complain(fmt::format("crash torture: {}", reports.error()), exit_usage);
     const std::string work = make_explore_directory();
-    if (work.empty()) return complain("crash torture: no temporary directory can be made; TMPDIR says where");
+    if (work.empty()) return complain("crash torture: no temporary directory can be made; TMPDIR says where", exit_usage);
     const UnfinishedDirectory removed{work};
     const RecordedRunConfig config{.command = o.command,
                                    .setup = o.setup,
@@ -295,7 +295,7 @@ bool is_kept_state(const std::string& directory) {
 int replay_kept_state(const CrashTortureOptions& o) {
     const Interruption interruption;
     const std::string work = make_explore_directory();
-    if (work.empty()) return complain("crash torture: no temporary directory can be made; TMPDIR says where");
+    if (work.empty()) return complain("crash torture: no temporary directory can be made; TMPDIR says where", exit_usage);
     const UnfinishedDirectory removed{work};
     std::error_code error;
     fs::copy(o.replay + "/tree", work + "/tree", fs::copy_options::recursive | fs::copy_options::copy_symlinks, error);

@@ -289,10 +289,10 @@ std::string misuse_of_recorded(const CrashTortureOptions& o) {
 
 int run_torture_recorded(const CrashTortureOptions& o) {
     if (const std::string why = misuse_of_recorded(o); !why.empty()) return complain(fmt::format("crash torture: {}", why), exit_usage);
-    if (const std::string why = why_no_keep(o.keep); !why.empty()) return complain(fmt::format("crash torture: {}", why));
+    if (const std::string why = why_no_keep(o.keep); !why.empty()) return complain(fmt::format("crash torture: {}", why), exit_usage);
     const Interruption interruption;
     const std::string work = make_explore_directory();
-    if (work.empty()) return complain("crash torture: no temporary directory can be made; TMPDIR says where");
+    if (work.empty()) return complain("crash torture: no temporary directory can be made; TMPDIR says where", exit_usage);
     const UnfinishedDirectory removed{work};
     RecordedTorture torture{o, work};
     const auto history = torture.record();
@@ -334,7 +334,7 @@ int replay_kept_disk(const CrashTortureOptions& given) {
         return complain(fmt::format("crash torture: {}", why), exit_usage);
     const Interruption interruption;
     const std::string work = make_explore_directory();
-    if (work.empty()) return complain("crash torture: no temporary directory can be made; TMPDIR says where");
+    if (work.empty()) return complain("crash torture: no temporary directory can be made; TMPDIR says where", exit_usage);
     const UnfinishedDirectory removed{work};
     if (std::ifstream check{o.replay + "/check"}; o.check.empty()) o.check.assign(std::istreambuf_iterator<char>{check}, {});
     RecordedTorture torture{o, work};
