@@ -95,6 +95,7 @@ public:
         const std::string rw = value(of, "rw", "read");
         std::string pattern = rw.substr(0, rw.find(':'));
         if (pattern == "readwrite") pattern = "rw";
+        if (rw.find(':') != std::string::npos) out_.note(Kind::left_out, "rw", rw, "what stands behind the colon: offsets as the pattern has them");
         if (std::ranges::find(patterns_, pattern) == patterns_.end()) {
             out_.note(Kind::left_out, "job " + job.name, rw, "a load of trims or of zones is not known: the job is left out");
             return {};
@@ -122,7 +123,8 @@ private:
     using Settings = std::map<std::string, FioSetting, std::less<>>;
     struct Part {
         std::uint64_t bytes;
-        double share;
+        double share;           ///< of the requests
+        double bytes_share = 1; ///< of the bytes
     };
 
     /// A whole one stays exact: what a double rounds up to 2^64 is no number of 64 bits.
@@ -181,9 +183,16 @@ private:
             sum += static_cast<double>(percent);
         }
         if (parts.empty()) return refuse(*split, "wanted: SIZE/PERCENT:SIZE/PERCENT");
-        for (Part& part : parts) part.share /= sum;
+        double all_bytes = 0;
+        for (const Part& part : parts) all_bytes += static_cast<double>(part.bytes) * part.share;
+        for (Part& part : parts) {
+            part.bytes_share = all_bytes > 0 ? static_cast<double>(part.bytes) * part.share / all_bytes : 1;
+            part.share /= sum;
+        }
+        if (split->value.find(',') != std::string::npos)
+            out_.note(Kind::nearly, split->name, split->value, "one split for reads and writes, the first");
         if (parts.size() > 1)
-            out_.note(Kind::nearly, split->name, split->value, "a queue for each size, with its share of requests and of the depth");
+            out_.note(Kind::nearly, split->name, split->value, "a queue for each size, with its share of the requests, and of the depth");
         return parts;
     }
     [[nodiscard]] std::expected<void, std::string> take_distribution(Settings& of) {
@@ -201,6 +210,9 @@ private:
                 return refuse(*setting, "wanted: zoned:ACCESSES/SPACE:ACCESSES/SPACE");
             taken = fmt::format("hotspot:{},{}", static_cast<double>(space) / 100, static_cast<double>(accesses) / 100);
             if (std::ranges::count(setting->value, ':') > 2) out_.note(Kind::nearly, setting->name, setting->value, "two zones: " + taken);
+        } else if ((taken.starts_with("zipf:") || taken.starts_with("pareto:")) && std::ranges::count(taken, ':') > 1) { // zipf:THETA:CENTER
+            taken.resize(taken.rfind(':'));
+            out_.note(Kind::nearly, setting->name, setting->value, "the popular ones lie anywhere: " + taken);
         } else if (!taken.starts_with("zipf:") && !taken.starts_with("pareto:")) {
             out_.note(Kind::left_out, setting->name, setting->value, "known are zipf:THETA, pareto:H and zoned");
             return {};
@@ -219,8 +231,8 @@ private:
         if (!ns) return refuse(*setting, ns.error());
         return ",runtime=" + setting->value;
     }
-    /// rate or rate_iops, of the whole job: "40k" or "40k,10k".
-    [[nodiscard]] std::expected<std::string, std::string> rate_of(Settings& of, const Part& part, const char* name, const char* key) {
+    /// rate or rate_iops, of the whole job: "40k" or "40k,10k"; 0 is no limit. `share`: the part's of what it limits.
+    [[nodiscard]] std::expected<std::string, std::string> rate_of(Settings& of, double share, const char* name, const char* key) {
         const auto found = of.find(std::string_view{name});
         if (found == of.end()) return std::string{};
         std::string out;
@@ -230,7 +242,9 @@ private:
             rest.remove_prefix(std::min(rest.size(), one.size() + 1));
             const auto number = parse_size(one);
             if (!number) return refuse(found->second, number.error());
-            out += fmt::format("{}{}", out.empty() ? "" : ":", std::max<std::uint64_t>(1, part_of(*number, part.share)));
+            if (*number == 0 && out.empty() && rest.empty()) return std::string{};
+            if (*number == 0) return refuse(found->second, "a limit for reads or writes alone is not known: give both, or none");
+            out += fmt::format("{}{}", out.empty() ? "" : ":", std::max<std::uint64_t>(1, part_of(*number, share)));
         }
         return out.empty() ? out : fmt::format(",{}={}", key, out);
     }
@@ -256,16 +270,17 @@ private:
         if (!runtime) return std::unexpected(runtime.error());
         const bool is_endless = take_out(of, "time_based") && !runtime->empty(); // the time alone ends it
         const auto bytes = *io_size ? *io_size : *file_size;
+        if (bytes && is_endless) out_.note(Kind::left_out, "size", fmt::format("{}", *bytes), "time_based: the time alone ends the load");
         for (const Part& part : *parts) {
             std::string queue =
                 fmt::format("rw={},bs={},iodepth={}", pattern, part.bytes, std::max<std::uint64_t>(1, part_of(iodepth, part.share, 0.5)));
             if (runtime->empty() || (bytes && !is_endless))
-                queue += fmt::format(",io-size={}", std::max(part.bytes, part_of(bytes.value_or(std::uint64_t{1} << 30), part.share)));
+                queue += fmt::format(",io-size={}", std::max(part.bytes, part_of(bytes.value_or(std::uint64_t{1} << 30), part.bytes_share)));
             queue += *runtime;
             if (jobs->value_or(1) > 1) queue += fmt::format(",numjobs={}", **jobs);
             if (pattern.ends_with("rw") && (*mix || *mix_write))
                 queue += fmt::format(",rwmixread={}", *mix ? **mix : 100 - std::min<std::uint64_t>(100, **mix_write));
-            const auto rate = rate_of(of, part, "rate", "rate"), iops = rate_of(of, part, "rate_iops", "rate-iops");
+            const auto rate = rate_of(of, part.bytes_share, "rate", "rate"), iops = rate_of(of, part.share, "rate_iops", "rate-iops");
             if (!rate || !iops) return std::unexpected(rate ? iops.error() : rate.error());
             queue += rate->empty() ? *iops : *rate;
             if (is_poisson && !(rate->empty() && iops->empty())) queue += ",rate-process=poisson";

@@ -215,6 +215,8 @@ void take_device(MqsimSettings& host, MqsimSettings& device, Imported& out) {
     if (rate && *rate * width > 0)
         out.take("Channel_Transfer_Rate", fmt::format("{} MT/s x {} B", *rate, width), "nand.bus_ps_per_byte",
                  fmt::format("{}", std::llround(1e6 / (*rate * width))));
+    else if (rate)
+        out.note(Kind::left_out, "Channel_Transfer_Rate", fmt::format("{} MT/s x {} B", *rate, width), "no bus has this speed");
     take_number(device, "Data_Cache_Capacity", "dram.write_buffer_bytes", out);
     if (const std::string caching = device.text("Caching_Mechanism", "ADVANCED"); caching != "ADVANCED")
         out.note(Kind::nearly, "Caching_Mechanism", caching, "a write buffer, which reads find, too");

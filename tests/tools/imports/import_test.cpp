@@ -172,7 +172,7 @@ TEST_CASE("jobs of fio are queues that run together until a stonewall; sizes tha
     CHECK(imported->loads[0].command ==
           std::vector<std::string>{"bench", "--queue",
                                    "rw=randread,bs=8192,iodepth=16,io-size=16777216,numjobs=4,rate-iops=500:200,rate-process=poisson", "--queue",
-                                   "rw=randwrite,bs=4096,iodepth=3,io-size=12582912", "--queue", "rw=randwrite,bs=65536,iodepth=1,io-size=4194304",
+                                   "rw=randwrite,bs=4096,iodepth=3,io-size=2649034", "--queue", "rw=randwrite,bs=65536,iodepth=1,io-size=14128181",
                                    "--random-distribution", "hotspot:0.2,0.8"});
     CHECK(imported->loads[1].command ==
           std::vector<std::string>{"bench", "--queue", "rw=randrw,bs=4096,iodepth=1,io-size=16777216,runtime=30,rwmixread=70"});
@@ -197,6 +197,28 @@ TEST_CASE("a job's runtime ends its load with its bytes, or alone where it is ti
     CHECK(queue("runtime=5s\n") == "rw=randread,bs=4096,iodepth=1,runtime=5s");
     CHECK(queue("time_based\nsize=1m\n") == "rw=randread,bs=4096,iodepth=1,io-size=1048576"); // fio refuses it: nothing would end it
     CHECK(error_in("[a]\nruntime=soon\n", import_fio).starts_with(":2:1: runtime=soon: 'soon' is not a time"));
+}
+
+TEST_CASE("sizes that are split get fio's shares of the requests; what else stands behind a setting is told", "[imports]") {
+    const ImportFile file{"job.fio", "[a]\nrw=randrw:8\nbssplit=4k/50:64k/50,8k/100\nsize=64m\nrate=8m\nrandom_distribution=zipf:1.2:0.3\n[b]\n"
+                                     "rate_iops=0\ntime_based=1\nruntime=10\nsize=1m\n"};
+    const auto imported = import_fio(file.path);
+    REQUIRE(imported.has_value());
+    REQUIRE(imported->loads.size() == 1);
+    const std::vector<std::string>& command = imported->loads[0].command;
+    const auto number_of = [&](std::size_t queue, const std::string& key) {
+        const auto at = command.at(queue).find("," + key + "=");
+        return at == std::string::npos ? 0.0 : std::stod(command[queue].substr(at + key.size() + 2));
+    };
+    for (const char* key : {"io-size", "rate"}) CHECK(number_of(4, key) / 65536 == Approx(number_of(2, key) / 4096).epsilon(0.001));
+    CHECK(number_of(2, "io-size") + number_of(4, "io-size") == Approx(64 << 20).margin(2));
+    CHECK(command.at(6) == "rw=read,bs=4096,iodepth=1,runtime=10");
+    CHECK(command.back() == "zipf:1.2");
+    for (const char* setting : {"rw", "bssplit", "random_distribution", "size"}) {
+        CAPTURE(setting);
+        CHECK(note_of(*imported, setting) != nullptr);
+    }
+    CHECK(error_in("[a]\nrate_iops=0,5\n", import_fio).starts_with(":2:1: rate_iops=0,5: a limit for reads or writes alone"));
 }
 
 TEST_CASE("a depth that is split between sizes is rounded, and is one at least", "[imports]") {

@@ -7,11 +7,14 @@
 #include <sys/stat.h>
 
 #include "tools/cli/command_options.h"
+#include "tools/cli/commands/bench_load.h"
 #include "tools/drive/config_file.h"
+#include "tools/drive/device_plan.h"
 #include "tools/host/aside_file.h"
 #include "tools/host/complaint.h"
 #include "tools/imports/imported.h"
 #include "tools/text/table.h"
+#include "tools/workloads/random_distribution.h"
 
 namespace flashlab {
 namespace {
@@ -34,13 +37,30 @@ std::expected<void, std::string> write_new(const std::string& path, const std::s
     return {};
 }
 
+/// Why bench would not run it; empty: it would.
+std::string why_no_load(const ImportedLoad& load) {
+    BenchOptions bench;
+    for (std::size_t i = 0; i + 1 < load.command.size(); ++i) {
+        if (load.command[i] == "--queue") bench.queues.push_back(load.command[i + 1]);
+        if (load.command[i] == "--random-distribution") bench.random_distribution = load.command[i + 1];
+    }
+    if (const auto known = parse_distribution(bench.random_distribution); !known) return known.error();
+    const auto queues = bench.queues.empty() ? std::vector<BenchOptions>{} : loads_of_queues(bench);
+    return queues ? "" : queues.error();
+}
+
 int write_imported(const ImportOptions& o, const std::string& origin, const Imported& imported) {
     const std::string drive = device_toml(imported, origin);
     if (!imported.keys.empty()) {
         DeviceConfig config;
         if (const auto good = apply_toml(config, drive, o.directory + "/device.toml"); !good)
             return complain(fmt::format("import: {}: a value does not fit a drive of FlashLab's: {}", origin, good.error()), exit_usage);
+        if (const auto plan = plan_device(config, std::nullopt); !plan)
+            return complain(fmt::format("import: {}: its values together make no drive of FlashLab's: {}", origin, plan.error()), exit_usage);
     }
+    for (const ImportedLoad& load : imported.loads)
+        if (const std::string why = why_no_load(load); !why.empty())
+            return complain(fmt::format("import: {}: {}: bench cannot play it: {}", origin, load.title, why), exit_usage);
     if (::mkdir(o.directory.c_str(), 0777) != 0 && errno != EEXIST)
         return complain(fmt::format("import: {}: {}", o.directory, std::generic_category().message(errno)));
     std::expected<void, std::string> done;
