@@ -104,7 +104,7 @@ FsResult<Timed<std::size_t>> DiskFile::read(const FsCall& call, Ino of, std::uin
 
 FsResult<Timed<std::size_t>> DiskFile::put(const FsCall& call, std::uint64_t offset, std::span<const std::byte> from, WriteDurability durability) {
     if (options_.read_only) return refused(EROFS);
-    if (offset >= size_) return refused(ENOSPC); // as a disk says it of its end
+    if (offset >= size_ || (call.is_direct && from.size() > size_ - offset)) return refused(ENOSPC); // as a disk says it of its end
     from = from.first(static_cast<std::size_t>(std::min<std::uint64_t>(from.size(), size_ - offset)));
     const std::uint64_t first = first_of(offset), end = behind(offset + from.size());
     const auto sectors = static_cast<std::uint32_t>(end - first);

@@ -42,6 +42,7 @@ struct FsCall {
     std::uint32_t umask = 0;
     bool may_override_suid = false; ///< CAP_FSETID: write and chmod keep suid/sgid
     bool from_page_cache = false;   ///< the kernel took this write from its caller earlier: flags of chattr(1) set since then do not stop it
+    bool is_direct = false;         ///< a program's O_DIRECT: what is answered as less than it asked for, the kernel calls an I/O error
     AccessTimes access_times = AccessTimes::relative;
     StreamId stream = no_stream; ///< what this caller writes goes there, where the file's attribute says nothing (fs/file_stream.h)
     /// Is `caller` in this group, apart from `gid`? Asked seldom, as it may take long. Null: the caller is in no further group.

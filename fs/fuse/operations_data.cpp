@@ -137,6 +137,7 @@ public:
 
     FsResult<Timed<Written>> operator()(FsCall call) const {
         call.from_page_cache = from_page_cache_;
+        call.is_direct = direct_ && !from_page_cache_;
         if (from_page_cache_) call.may_override_suid = true; // the kernel dropped suid when the page was dirtied, and the caller is its flusher
         const auto done = disk_ != nullptr ? disk_->write_durably(call, offset_, from_) : service_->fs().write(call, ino_, offset_, from_);
         if (!done) return std::unexpected(done.error());

@@ -58,6 +58,8 @@ bytes_are_kept() {
     cmp "$disk" "$model" || die "the drive differs from the model"
     [[ $(dd if="$disk" bs=1 skip="$(stat -c %s "$disk")" status=none | wc -c) -eq 0 ]] || die "it reads behind its end"
     refused "No space left" dd if=/dev/zero of="$disk" bs=4k count=1 seek=$(($(stat -c %s "$disk") / 4096)) conv=notrunc
+    refused "No space left" dd if=/dev/urandom of="$disk" bs=8k count=1 seek=$(($(stat -c %s "$disk") - 4096)) oflag=direct,seek_bytes conv=notrunc
+    cmp "$disk" "$model" || die "a direct write over the end was refused, and changed something"
 }
 
 calls_are_the_drives() {

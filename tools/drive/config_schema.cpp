@@ -63,7 +63,7 @@ const std::array common_keys{
               "Units over which consecutive pages spread, the fastest first: C channel, W way (chip), D die, P plane.", FIELD(ssd.ftl.allocation)},
     SAME(ftl.groups, integer, mkfs, 0, 65536,
          "Independent groups of planes, written in turn. More: more parallel writes, fewer blocks in each. 0: as many as keep 64 blocks each."),
-    SAME(ftl.reserved_permille, integer, mkfs, 0, 900,
+    SAME(ftl.reserved_permille, integer, mkfs, 0, 899,
          "Over-provisioning in thousandths of the blocks, at least 4 blocks a group. Larger: lower write amplification, less capacity."),
     SAME(ftl.victim, text, mount, 0, 0, victim_help),
     SAME(ftl.separation, text, mkfs, 0, 0,

@@ -39,7 +39,7 @@ std::span<const ConfigKey> nand_keys() {
         SHAPE(blocks_per_plane, integer, 1, max_u32, "Blocks in a plane. A block is the unit of erasing."),
         SHAPE(pages_per_block, integer, 2, 65536, "Pages in a block, programmed in order, once each between erases. More: larger units of erasing."),
         SHAPE(page_bytes, size, 512, 1u << 20, "Data bytes of a page, the unit of reading and programming: a multiple of 512."),
-        SHAPE(spare_bytes, size, 0, 1u << 16,
+        SHAPE(spare_bytes, size, 24, 1u << 16,
               "Out-of-band bytes of a page: number, write sequence and checksum, from which recovery finds the map again."),
         ConfigKey{"nand.cell", text, mkfs, 0, 0, "slc mlc tlc qlc", "Bits in a cell: slc 1, mlc 2, tlc 3, qlc 4.", FIELD(ssd.nand.geometry.cell)},
         TIME(page_read, 1, 10 * ns_per_second, "tR: time from the cells to the page register, in ns."),

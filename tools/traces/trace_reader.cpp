@@ -126,7 +126,7 @@ std::expected<Detection, std::string> detect(std::string_view sample, char actio
             const auto kind = parser->parse(line, request).kind;
             requests += kind == TraceParse::Kind::request ? 1 : 0;
             bad += kind == TraceParse::Kind::bad ? 1 : 0;
-            others += kind == TraceParse::Kind::other ? 1 : 0;
+            others += kind == TraceParse::Kind::other && line.find_first_not_of(" \t\r") != std::string_view::npos ? 1 : 0;
         }
         // A block layer trace may begin with hundreds of events of other actions: they count when every line parses.
         const std::size_t worth = requests > 0 || format.name != "blkparse" ? requests : others;

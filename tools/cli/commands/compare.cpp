@@ -116,7 +116,11 @@ Table to_table(const std::vector<Row>& rows, std::size_t reports, OutputFormat f
 std::string conclusion(const std::vector<Json>& reports, std::size_t of) {
     std::string text;
     const auto add = [&](const char* what, const Json& first, const Json& own, const std::string& shown_own) {
-        if (const Json ratio = ratio_of(first, own); !ratio.is_null())
+        const Json ratio = ratio_of(first, own);
+        if (ratio.is_null()) return;
+        if (const double r = ratio.real(); r > 0.9995 && r < 1.0005)
+            text += fmt::format("{}{} as {}'s ({})", text.empty() ? "" : ", ", what, name_of(0), shown_own);
+        else
             text += fmt::format("{}{} {:.3g} times {}'s ({})", text.empty() ? "" : ", ", what, ratio.real(), name_of(0), shown_own);
     };
     const Json &a = reports.front(), &b = reports[of];

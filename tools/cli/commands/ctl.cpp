@@ -299,7 +299,7 @@ void print_cut(const Json& cut) {
         cut["at_ns"].real() / 1e9, cut["struck"].text(), cut["operations_interrupted"].dump(), cut["operations_torn"].dump(), outcomes_text(cut),
         cut["operations_undone"].dump());
     if (cut["protected"].truth())
-        fmt::print("The drive has capacitors (dram.protected): what is in its buffer, or under way, is programmed before it stops. What the file "
+        fmt::print("The drive has capacitors (dram.protected): what is in its buffer is programmed before it stops. What the file "
                    "system had not handed over is lost.\n");
     const Json& persistence = cut["persistence"];
     if (persistence.members().empty()) return;

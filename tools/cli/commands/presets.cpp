@@ -70,7 +70,7 @@ int run_presets(const PresetsOptions& o) {
     for (const auto& preset : device_presets()) {
         all.push(summary(preset));
         table.add({preset.name, preset.title, preset.source});
-        text += fmt::format("{:<12}{}\n{}", preset.name, preset.title, indented(preset.source));
+        text += fmt::format("{:<10}  {}\n{}", preset.name, preset.title, indented(preset.source));
     }
     if (o.format != OutputFormat::table)
         fmt::print("{}", shown(o.format, Json::object({{"presets", std::move(all)}}), table));
