@@ -10,6 +10,7 @@
 #include "crash/seeded_bugs.h"
 #include "ftl/maps/node_entries.h"
 #include "ftl/maps/segments.h"
+#include "ftl/maps/spatial_entries.h"
 #include "ftl/schemes/demand_scheme.h"
 
 namespace flashlab {
@@ -79,8 +80,33 @@ class SegmentsDrift final : public ChangedSegments {
     }
 };
 
+/// Some pages are read from units where they lay before.
+class ReadsOldUnits : public Sabotage {
+public:
+    std::unique_ptr<PageStore> around(PageStore& store) override {
+        store_ = &store;
+        return nullptr;
+    }
+    void change(SsdConfig& config) override {
+        page_bytes_ = config.nand.geometry.page_bytes;
+        pages_a_unit_ = config.ftl.mapping_unit_pages;
+        said_.clear(); // another drive
+    }
+
+protected:
+    void read_unit(UnitId unit, std::span<std::byte> to) {
+        for (std::uint32_t p = 0; p < pages_a_unit_; ++p)
+            (void)store_->read_data(Ppn{unit.value() * pages_a_unit_ + p}, 0, to.subspan(std::size_t{p} * page_bytes_, page_bytes_));
+    }
+    std::map<std::uint32_t, UnitId> said_; ///< by logical page
+
+private:
+    PageStore* store_ = nullptr;
+    std::uint32_t page_bytes_ = 0, pages_a_unit_ = 1;
+};
+
 /// What a model of learnedftl once said of a page is believed when it is right no more, wherever the entry is not cached.
-class OutlivedPredictions : public Sabotage {
+class OutlivedPredictions : public ReadsOldUnits {
 protected:
     using Table = DemandTable<NodeEntries, PageModels>;
 
@@ -117,22 +143,11 @@ private:
     };
 
 public:
+    using ReadsOldUnits::around;
     std::unique_ptr<Ftl> around(std::unique_ptr<Ftl> ftl) override {
         mounted();
         return std::make_unique<Scheme>(std::move(ftl), *this);
     }
-    std::unique_ptr<PageStore> around(PageStore& store) override {
-        store_ = &store;
-        return nullptr;
-    }
-    void change(SsdConfig& config) override {
-        page_bytes_ = config.nand.geometry.page_bytes;
-        pages_a_unit_ = config.ftl.mapping_unit_pages;
-        said_.clear(); // another drive
-    }
-
-protected:
-    std::map<std::uint32_t, UnitId> said_; ///< by logical page
 
 private:
     virtual void mounted() {}
@@ -140,12 +155,6 @@ private:
     virtual void writes(Lpn lpn, std::optional<UnitId> known) = 0;
     virtual void before_write(const Table&, std::uint32_t /*logical_pages*/) {}
     virtual void after_write(const Table&, const PageRun& /*written*/) {}
-    void read_unit(UnitId unit, std::span<std::byte> to) {
-        for (std::uint32_t p = 0; p < pages_a_unit_; ++p)
-            (void)store_->read_data(Ppn{unit.value() * pages_a_unit_ + p}, 0, to.subspan(std::size_t{p} * page_bytes_, page_bytes_));
-    }
-    PageStore* store_ = nullptr;
-    std::uint32_t page_bytes_ = 0, pages_a_unit_ = 1;
 };
 
 /// A page that is written anew keeps its bit.
@@ -185,6 +194,41 @@ class SortedPageKeepsPlace final : public OutlivedPredictions {
     std::uint64_t sorted_ = 0;
 };
 
+/// A write to a page whose translation page sftl has in DRAM does not end the run that led to it.
+class RunOutlivesWrite final : public ReadsOldUnits {
+    struct Scheme : LyingFtl {
+        Scheme(std::unique_ptr<Ftl> real, RunOutlivesWrite& by) : LyingFtl{std::move(real)}, by_{by} {}
+        FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) override {
+            for (std::uint32_t l = first.value(); l < first.value() + pages; ++l)
+                if (const auto old = table().current(Lpn{l}); old && is_cached(l)) by_.said_.emplace(l, *old);
+            return below().write(first, pages, from, io);
+        }
+        FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, const Io& io) override {
+            for (std::uint32_t l = first.value(); l < first.value() + pages; ++l) by_.said_.erase(l);
+            return below().trim(first, pages, io);
+        }
+        FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, const Io& io) override {
+            std::erase_if(by_.said_, [this](const auto& said) { return !is_cached(said.first); });
+            const auto done = below().read(first, pages, to, io);
+            const std::size_t bytes = logical_page_bytes();
+            for (std::uint32_t i = 0; i < pages && done && !to.empty(); ++i)
+                if (const auto said = by_.said_.find(first.value() + i); said != by_.said_.end())
+                    by_.read_unit(said->second, to.subspan(i * bytes, bytes));
+            return done;
+        }
+        [[nodiscard]] const DemandTable<SpatialEntries>& table() const { return demand_table_of<SpatialEntries>(below().undecorated()); }
+        [[nodiscard]] bool is_cached(std::uint32_t l) const { return table().cache().holds(Lpn{l}); }
+        RunOutlivesWrite& by_;
+    };
+
+public:
+    using ReadsOldUnits::around;
+    std::unique_ptr<Ftl> around(std::unique_ptr<Ftl> ftl) override {
+        said_.clear();
+        return std::make_unique<Scheme>(std::move(ftl), *this);
+    }
+};
+
 } // namespace
 
 std::vector<SeededBug> seeded_map_bugs() {
@@ -206,7 +250,10 @@ std::vector<SeededBug> seeded_map_bugs() {
                 [] { return std::make_unique<ModelOutlivesBlock>(); }, "trained-slc trained-mlc", Judge::running, "learnedftl"),
             bug(
                 "sorted_page_keeps_place", "a page that was put in order is still read where it lay before",
-                [] { return std::make_unique<SortedPageKeepsPlace>(); }, "grouped-slc grouped-mlc", Judge::running, "learnedftl")};
+                [] { return std::make_unique<SortedPageKeepsPlace>(); }, "grouped-slc grouped-mlc", Judge::running, "learnedftl"),
+            bug(
+                "run_outlives_write", "a page that is written anew is still read where the run of its translation page in DRAM led",
+                [] { return std::make_unique<RunOutlivesWrite>(); }, "whole-slc whole-mlc", Judge::running, "sftl")};
 }
 
 } // namespace flashlab

@@ -349,7 +349,7 @@ std::vector<SeededBug> seeded_orderings() {
                  merges),
         ordering("trimmed_block_given_back_early", "a trimmed block is erased before the trim is durable", made<TrimmedBlockEarly>),
         ordering("translation_before_data", "a translation page is programmed before the data that it names", made<TranslationBeforeData>,
-                 Judge::contents, "dftl tpftl leaftl learnedftl"),
+                 Judge::contents, "dftl tpftl sftl leaftl learnedftl"),
         ordering("shuts_down_during_erase", "the mark of a clean shutdown does not wait for an erase", made<ShutsDownDuringErases>,
                  Judge::writing_on),
         ordering("believes_torn_records", "a damaged record with a good OOB is believed", made<StoreSabotage<BelievesTornRecords>>, Judge::recovery,

@@ -16,13 +16,21 @@ namespace flashlab {
 namespace {
 
 /// Shapes that only some schemes have: those that read this key.
-constexpr std::pair<std::string_view, std::string_view> special[] = {{"pairs", "nand.two_plane"},   {"mirror", "coftl.mirrored_log"},
-                                                                     {"turns", "ftl.interleaving"}, {"lines", "nand.one_shot"},
-                                                                     {"cached", "ftl.slc_blocks"},  {"dynamic", "ftl.slc_dynamic_permille"},
-                                                                     {"sub", "nand.subpages"},      {"sublines", "nand.subpages"},
-                                                                     {"near", "leaftl.gamma"},      {"trained", "learnedftl.train_pages"},
-                                                                     {"along", "nand.one_shot"},    {"grouped", "learnedftl.groups"},
-                                                                     {"rain", "nand.rain"},         {"rainlines", "nand.rain"}};
+constexpr std::pair<std::string_view, std::string_view> special[] = {{"pairs", "nand.two_plane"},
+                                                                     {"mirror", "coftl.mirrored_log"},
+                                                                     {"turns", "ftl.interleaving"},
+                                                                     {"lines", "nand.one_shot"},
+                                                                     {"cached", "ftl.slc_blocks"},
+                                                                     {"dynamic", "ftl.slc_dynamic_permille"},
+                                                                     {"sub", "nand.subpages"},
+                                                                     {"sublines", "nand.subpages"},
+                                                                     {"near", "leaftl.gamma"},
+                                                                     {"trained", "learnedftl.train_pages"},
+                                                                     {"along", "nand.one_shot"},
+                                                                     {"grouped", "learnedftl.groups"},
+                                                                     {"rain", "nand.rain"},
+                                                                     {"rainlines", "nand.rain"},
+                                                                     {"whole", "sftl.buffer_permille"}};
 
 constexpr std::pair<const char*, CellType> cells[] = {{"slc", CellType::slc}, {"mlc", CellType::mlc}, {"tlc", CellType::tlc}};
 
@@ -145,6 +153,13 @@ std::expected<SsdConfig, std::string> shaped(const std::string& shape) {
         c.ftl.options.set(demand_option::mapping_cache_bytes, 224);
         return c;
     }
+    if (shape == "whole") { // two translation pages and more, of which one or two fit
+        g.channels = 2;
+        g.blocks_per_plane = 14;
+        g.pages_per_block = 8;
+        c.ftl.options.set(demand_option::mapping_cache_bytes, 640);
+        return c;
+    }
     if (shape == "grouped") { // two groups on two dies, so much spare that they are put in order
         g.channels = 2;
         g.blocks_per_plane = 20;
@@ -178,8 +193,9 @@ std::expected<SsdConfig, std::string> shaped(const std::string& shape) {
 } // namespace
 
 std::vector<std::string> tiny_shapes() {
-    return {"chip",  "plane",  "wide", "uneven",   "unit2", "unit4",   "buffer", "kept",    "level", "hot",   "cause",   "pairs", "mirror",   "turns",
-            "lines", "cached", "sub",  "sublines", "ahead", "dynamic", "near",   "trained", "tired", "along", "grouped", "rain",  "rainlines"};
+    return {"chip",  "plane",   "wide",   "uneven", "unit2",   "unit4",  "buffer",    "kept",     "level", "hot",
+            "cause", "pairs",   "mirror", "turns",  "lines",   "cached", "sub",       "sublines", "ahead", "dynamic",
+            "near",  "trained", "tired",  "along",  "grouped", "rain",   "rainlines", "whole"};
 }
 
 std::vector<std::string> tiny_devices() {

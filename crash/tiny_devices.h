@@ -24,6 +24,7 @@ namespace flashlab {
 /// "lines": word lines that are programmed at once (page_map, dftl, hftl); "cached": an SLC cache, "dynamic": one of borrowed
 /// blocks (page_map); "tired": bit errors; its data grow a month older with each power-on, and are scrubbed;
 /// "near": approximate segments (leaftl); "trained": models of two pages, "grouped": pages put in order by group (learnedftl);
+/// "whole": translation pages fit into the cache as a whole (sftl);
 /// "rain", "rainlines": parity over dies, and of whole word lines (schemes that map pages); with the first cut one of the dies is dead.
 [[nodiscard]] std::vector<std::string> tiny_shapes();
 /// Every shape with every cell type: "chip-slc".

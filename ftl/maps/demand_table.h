@@ -32,7 +32,11 @@
 
 namespace flashlab {
 
-/// `Entries`: as LruEntries. `of_entries`: what it takes besides. `Models`: PageModels, or none.
+/// A cache that keeps whole translation pages, and entries of others.
+template <class Entries>
+concept CachesPages = requires(Entries& entries, std::uint32_t page) { entries.insert_page(page); };
+
+/// `Entries`: as LruEntries, or SpatialEntries. `of_entries`: what it takes besides. `Models`: PageModels, or none.
 template <class Entries, class Models = NoModels>
 class DemandTable final : public JournaledTable, public MappingSpace {
 public:
@@ -43,6 +47,7 @@ public:
           models_{parts_, pages_.entries_per_page(), of_models}, most_{cached}, cache_bytes_{std::uint64_t{cached.count} * cached.bytes_each},
           most_deferred_{parts.blocks.groups() * parts.blocks.units().units_per_block()} {
         models_.give(cache_bytes_);
+        if constexpr (CachesPages<Entries>) entries_.attend(pages_.stored());
     }
 
     [[nodiscard]] const DemandCounters& counted() const { return counted_; }
@@ -84,8 +89,11 @@ public:
     }
     [[nodiscard]] std::vector<CheckProblem> check();
 
-    // Its share of the drive's DRAM: directory and cached entries; unit: an entry.
-    MappingSpace* mapping_space() { return this; }
+    // Its share of the drive's DRAM: directory and cached entries; unit: an entry. Pages are no unit: none is as long as another.
+    MappingSpace* mapping_space() {
+        if constexpr (CachesPages<Entries>) return nullptr;
+        return this;
+    }
     MappingSpaceShape map_shape() const override;
     std::uint64_t map_bytes_used() const override { return fixed_bytes() + entries_.bytes_used() + models_.bytes_used(); }
     FtlResult<SimTime> set_map_bytes(std::uint64_t bytes, SimTime now) override {
@@ -226,6 +234,10 @@ std::vector<CheckProblem> DemandTable<Entries, Models>::check() {
     std::uint64_t dirty = 0;
     for (std::uint32_t l = 0; l < parts_.logical_pages; ++l) {
         const Lpn lpn{l};
+        if (const std::uint32_t page = pages_.page_of(lpn); !Models::are_there && !pages_.exists(page) && entries_.dirty_of(page) == 0) {
+            l = static_cast<std::uint32_t>(pages_.end_of(page) - 1); // nothing of it is mapped: a large drive that holds little is checked soon
+            continue;
+        }
         if (const auto unit = current(lpn)) map.check({lpn, PageKind::data, *unit}, blocks.valid().test(*unit), blocks.next_sequence(), out);
         const std::uint32_t entry = entries_.peek(lpn).value_or(pages_.stored(lpn));
         if (entry != pages_.stored(lpn)) ++dirty;

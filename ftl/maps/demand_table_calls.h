@@ -40,8 +40,15 @@ FtlResult<SimTime> DemandTable<Entries, Models>::look_up(Lpn first, std::uint32_
         at = *read;
         const bool has_room = entries_.has_room(1) || !parts_.blocks.is_read_only();
         if (!has_room || entries_.peek(lpn)) continue; // making room may have moved the page, and its entry here
-        entries_.insert(lpn, pages_.stored(lpn), false);
-        take_neighbours(lpn, end);
+        if constexpr (CachesPages<Entries>) {
+            entries_.insert_page(page);
+            const auto fits = make_room(0, io.at(at));
+            if (!fits) return fits;
+            at = std::max(at, *fits);
+        } else {
+            entries_.insert(lpn, pages_.stored(lpn), false);
+            take_neighbours(lpn, end);
+        }
     }
     if (ghost_ && just_read) ghost_->missed_read(of_one_read);
     return at;
@@ -222,7 +229,9 @@ FtlResult<SimTime> DemandTable<Entries, Models>::batch_update(std::uint32_t page
             if (!alone || lpn == *alone) dirty_.push_back({lpn, entry});
         });
         if (dirty_.empty()) return io.when; // a collection that made the room has written them
-        const auto written = pages_.write(page, dirty_, io);
+        bool is_held = false;
+        if constexpr (CachesPages<Entries>) is_held = entries_.holds(page);
+        const auto written = pages_.write(page, dirty_, io, is_held);
         if (!written) return std::unexpected(written.error());
         if (!*written) continue;
         ++counted_.batch_updates;
@@ -267,6 +276,7 @@ void DemandTable<Entries, Models>::drop_clean_excess() {
 
 template <class Entries, class Models>
 void DemandTable<Entries, Models>::evict(Lpn lpn) {
+    if constexpr (CachesPages<Entries>) return entries_.evict_page(pages_.page_of(lpn));
     entries_.remove(lpn);
     if (ghost_) ghost_->evicted(lpn.value());
 }

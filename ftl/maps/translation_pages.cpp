@@ -66,9 +66,9 @@ std::span<const std::byte> TranslationPages::content(std::uint32_t page, std::sp
     return page_;
 }
 
-FtlResult<std::optional<SimTime>> TranslationPages::write(std::uint32_t page, std::span<const NewEntry> changed, const Io& io) {
+FtlResult<std::optional<SimTime>> TranslationPages::write(std::uint32_t page, std::span<const NewEntry> changed, const Io& io, bool is_held) {
     SimTime at = io.when;
-    if (exists(page)) {
+    if (exists(page) && !is_held) {
         const auto old = read(page, io);
         if (!old) return std::unexpected(old.error());
         at = *old;

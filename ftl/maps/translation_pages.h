@@ -145,8 +145,11 @@ public:
         return 8 + 4ull * pages + 8 * dirty;
     }
     [[nodiscard]] std::uint32_t stored(Lpn lpn) const { return stored_[lpn.value()]; }
-    /// With these entries changed: the old version is read, where there is one. None: a program failed; make room and come again.
-    [[nodiscard]] FtlResult<std::optional<SimTime>> write(std::uint32_t page, std::span<const NewEntry> changed, const Io& io);
+    /// Of all translation pages.
+    [[nodiscard]] std::span<const std::uint32_t> stored() const { return stored_; }
+    /// With these entries changed: the old version is read, where there is one and DRAM does not hold it. None: a program failed; make room and come
+    /// again.
+    [[nodiscard]] FtlResult<std::optional<SimTime>> write(std::uint32_t page, std::span<const NewEntry> changed, const Io& io, bool is_held = false);
     std::optional<UnitId> forget(std::uint32_t page);
     [[nodiscard]] FtlResult<void> load(PageJournal::Start& start, FtlRecovery& report);
     /// Of all logical pages.

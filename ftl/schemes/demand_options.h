@@ -20,8 +20,9 @@ inline constexpr OptionOf<std::uint32_t> mapping_entry_bytes{
      .max = 64,
      .behind = "ftl.mapping_cache_bytes"}};
 inline constexpr OptionOf<bool> fetch_on_write_miss{{.key = "dftl.fetch_on_write_miss",
-                                                     .help = "1: a write that misses the mapping cache reads its translation page first, once a "
-                                                             "request (Gupta et al.). 0: it makes a dirty entry (Shim et al.).",
+                                                     .help = "1: a write that misses the mapping cache reads its translation page first, once for "
+                                                             "what comes together: a request, a page of a write buffer (Gupta et al.). 0: it makes a "
+                                                             "dirty entry (Shim et al.).",
                                                      .phase = OptionPhase::mount,
                                                      .max = 1}};
 inline constexpr OptionOf<bool> batch_update{{.key = "dftl.batch_update",
@@ -59,6 +60,23 @@ inline constexpr OptionOf<bool> fetch_on_write_miss{{.key = "tpftl.fetch_on_writ
                                                      .phase = OptionPhase::mount,
                                                      .max = 1}};
 } // namespace tpftl_option
+
+namespace sftl_option {
+inline constexpr OptionOf<std::uint32_t> buffer_permille{
+    {.key = "sftl.buffer_permille",
+     .help = "Permille of the mapping cache for changed entries of translation pages that are not in it. Larger: fewer writes of translation pages "
+             "after scattered writes, and fewer pages in the cache.",
+     .phase = OptionPhase::mount,
+     .initial = 100,
+     .max = 900}};
+inline constexpr OptionOf<std::uint32_t> sparse_entries{
+    {.key = "sftl.sparse_entries",
+     .help = "A translation page with no more changed entries than this leaves the cache without being written: they go to the buffer. Larger: fewer "
+             "writes of such pages, and a buffer that fills sooner.",
+     .phase = OptionPhase::mount,
+     .initial = 4,
+     .max = 1024}};
+} // namespace sftl_option
 
 namespace learnedftl_option {
 inline constexpr OptionOf<std::uint32_t> model_permille{

@@ -20,7 +20,7 @@ void MergeFtl::check_pages(std::vector<CheckProblem>& out) {
         const Lpn lpn{l};
         const auto where = [&] { return fmt::format("logical page {}", l); };
         if (!map_.is_mapped(lpn)) {
-            if (map_.is_logged(lpn) || logs_.find(lpn)) report(out, "G1", where(), "logged, but not mapped");
+            if (map_.is_logged(lpn)) report(out, "G1", where(), "logged, but not mapped");
             continue;
         }
         ++mapped;
@@ -64,6 +64,7 @@ void MergeFtl::check_logs(std::vector<CheckProblem>& out) {
             ++live;
             const auto found = logs_.find(*lpn);
             if (!found || found->slot != slot || found->page != page) report(out, "L1", where(), fmt::format("page {} is not what is found", page));
+            if (!map_.is_mapped(*lpn)) report(out, "G1", where(), fmt::format("page {} is live, and its logical page not mapped", page));
             if (page >= log.next) report(out, "L1", where(), fmt::format("page {} is live and was not written", page));
             if (log.home && map_.block_of(*lpn) != *log.home) report(out, "L1", where(), fmt::format("page {} is of another logical block", page));
             if (map_.offset_of(*lpn) != page) in_place = false;

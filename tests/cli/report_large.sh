@@ -23,7 +23,7 @@ report() { # SCHEME MIB: sets rows, ms and bytes
     [[ $bytes -le $((300 * 1024)) ]] || die "$1: the page has $bytes bytes"
 }
 for scheme in ${SCHEMES:-page_map fast}; do
-    case $scheme in page_map | dftl | tpftl | leaftl | learnedftl | hftl) mib=$((${ROWS:-1000000} / 1600)) ;; *) mib=$((${ROWS:-1000000} / 15000)) ;; esac
+    case $scheme in page_map | dftl | tpftl | sftl | leaftl | learnedftl | hftl) mib=$((${ROWS:-1000000} / 1600)) ;; *) mib=$((${ROWS:-1000000} / 15000)) ;; esac
     report "$scheme" $((mib / 4))
     few=$rows short=$ms
     report "$scheme" "$mib"

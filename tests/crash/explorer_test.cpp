@@ -127,7 +127,7 @@ TEST_CASE("an exploration repeats to the last count", "[crash][explore]") {
 TEST_CASE("rewinding a run backwards and tearing a copy leaves what a cut leaves", "[crash][explore]") {
     const std::string name = GENERATE(from_range(tiny_devices()));
     auto config = tiny_device(name, "hftl");
-    for (const char* other : {"coftl", "log_block", "page_map", "leaftl", "learnedftl"}) // shapes of theirs
+    for (const char* other : {"coftl", "log_block", "page_map", "leaftl", "learnedftl", "sftl"}) // shapes of theirs
         if (!config) config = tiny_device(name, other);
     REQUIRE(config.has_value());
     const auto make = [&] { return std::move(*CrashDevice::make(*config, Payload::keep, UndoPolicy::keep)); };

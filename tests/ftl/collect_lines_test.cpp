@@ -226,7 +226,7 @@ TEST_CASE("a page that cannot be read behind one that can, among the last copies
 }
 
 TEST_CASE("copies that share a line with the host's pages survive every cut", "[ftl][one-shot][collect][crash]") {
-    const std::string scheme = GENERATE("page_map", "dftl", "tpftl", "leaftl", "learnedftl", "hftl");
+    const std::string scheme = GENERATE("page_map", "dftl", "tpftl", "sftl", "leaftl", "learnedftl", "hftl");
     CAPTURE(scheme);
     for (std::uint64_t seed = 1; seed <= 4; ++seed) {
         CAPTURE(seed);

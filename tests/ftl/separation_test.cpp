@@ -280,8 +280,8 @@ TEST_CASE("ftl.separation is refused where it does nothing, where nobody knows i
     for (const std::string& scheme : all_schemes()) {
         CAPTURE(scheme);
         SsdConfig config = skewed_drive(scheme, "cause");
-        const bool separates =
-            scheme == "page_map" || scheme == "dftl" || scheme == "tpftl" || scheme == "leaftl" || scheme == "learnedftl" || scheme == "hftl";
+        const bool separates = scheme == "page_map" || scheme == "dftl" || scheme == "tpftl" || scheme == "sftl" || scheme == "leaftl" ||
+                               scheme == "learnedftl" || scheme == "hftl";
         CHECK(refusal(config).empty() == separates);
         if (!separates) CHECK(refusal(config).find("ftl.separation is cause: " + scheme) == 0);
         config.ftl.separation = "best";

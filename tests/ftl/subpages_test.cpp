@@ -147,7 +147,7 @@ TEST_CASE("subpages are refused where something else programs or maps page by pa
         CAPTURE(refusal(changed));
         CHECK(refusal(changed).find(word) != std::string::npos);
     };
-    for (const char* scheme : {"dftl", "tpftl", "leaftl", "learnedftl", "fast", "log_block", "block_map", "coftl"})
+    for (const char* scheme : {"dftl", "tpftl", "sftl", "leaftl", "learnedftl", "fast", "log_block", "block_map", "coftl"})
         refused("page by page", [&](SsdConfig& c) { c.ftl.scheme = scheme; });
     refused("multiple", [](SsdConfig& c) { c.nand.geometry.pages_per_block = 50; });
     refused("mapping_unit_pages", [](SsdConfig& c) { c.ftl.mapping_unit_pages = 2; });

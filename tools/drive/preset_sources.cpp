@@ -13,7 +13,7 @@ constexpr std::array everywhere{
     NumberSource{"pram.write_buffer_bytes", "ours: the write buffer is in DRAM unless asked for"},
     NumberSource{"pram.word_bytes pram.word_read_ns pram.word_write_ns",
                  "ours: byte-addressable memory of today, of the order of Optane DC (Izraelevitz et al., arXiv:1903.05714: reads of 169 to 305 ns)"},
-    NumberSource{"ftl.* dftl.* tpftl.* leaftl.* learnedftl.* coftl.*",
+    NumberSource{"ftl.* dftl.* tpftl.* sftl.* leaftl.* learnedftl.* coftl.*",
                  "ours: a setting of the firmware, not a property of the device (docs/configuration.md)"},
     NumberSource{"host_link.ps_per_byte", "ours: 4 GB/s, about PCIe 3.0 x4"},
     NumberSource{"host_link.request_overhead_ns host_link.controller_request_ns host_link.firmware_latency_ns",

@@ -13,9 +13,9 @@
 namespace flashlab {
 namespace {
 
-// Four maps on flash and the one in DRAM, on one drive: TLC of today, 2 channels, 12 % spare. Each map gets the same DRAM.
+// Five maps on flash and the one in DRAM, on one drive: TLC of today, 2 channels, 12 % spare. Each map gets the same DRAM.
 constexpr std::string_view apart = "learnedftl, copies apart"; ///< what the host writes and what collections move have superblocks of their own
-constexpr std::array<std::string_view, 6> maps{"page_map", "dftl", "tpftl", "leaftl", "learnedftl", apart};
+constexpr std::array<std::string_view, 7> maps{"page_map", "dftl", "tpftl", "sftl", "leaftl", "learnedftl", apart};
 constexpr std::array<std::uint32_t, 4> dram_permille{1, 5, 20, 100}; ///< of the table
 constexpr std::uint64_t page_bytes = map_page_bytes;
 constexpr std::uint32_t long_request = 32; ///< pages of one that writes in order
@@ -144,7 +144,8 @@ void judge_maps(Reproduction& out, const MapTable& table) {
     claim("tpftl answers sooner than dftl", &MapMeasured::mean, "tpftl", "dftl", any);
     claim("leaftl's table is smaller than a page table", &MapMeasured::table_kib, "dftl", "leaftl", any);
     claim("leaftl answers reads sooner than dftl", &MapMeasured::mean, "leaftl", "dftl", reads_apart);
-    for (const std::string_view map : {"dftl", "tpftl", "leaftl", "learnedftl"})
+    claim("leaftl answers reads sooner than sftl", &MapMeasured::mean, "leaftl", "sftl", reads_apart);
+    for (const std::string_view map : {"dftl", "tpftl", "sftl", "leaftl", "learnedftl"})
         claim(fmt::format("{} answers no sooner than a page map in DRAM", map), &MapMeasured::mean, map, "page_map", only_reads);
 }
 

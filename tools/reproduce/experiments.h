@@ -57,7 +57,7 @@ namespace flashlab {
 // Beyond the papers: all translation layers on one device.
 [[nodiscard]] ExperimentRun::Result run_beyond_ftls(const RunContext& context);
 [[nodiscard]] ExperimentRun::Result run_beyond_recovery(const RunContext& context);
-/// The maps that lie on flash, and the one in DRAM, with equal DRAM: dftl, tpftl, leaftl, learnedftl, page_map.
+/// The maps that lie on flash, and the one in DRAM, with equal DRAM: dftl, tpftl, sftl, leaftl, learnedftl, page_map.
 [[nodiscard]] ExperimentRun::Result run_beyond_maps(const RunContext& context);
 [[nodiscard]] ExperimentRun::Result run_beyond_groups(const RunContext& context);
 

@@ -19,6 +19,7 @@ inline constexpr std::array rows{
     QuotedValue{"maps-tpftl", "translation pages written, tpftl over dftl, mean of the loads, times", 1.5625, 0.38, "abstract, \"62 % fewer\""},
     QuotedValue{"maps-tpftl", "response time, tpftl over dftl, the least of the loads, times", 1.5625, 0.76, "abstract, \"up to\" 24 % less"},
     QuotedValue{"maps-leaftl", "table, S-FTL's over leaftl's, mean of the loads, times", 0, 2.9, "abstract, on average"},
+    QuotedValue{"maps-leaftl", "response time, sftl over leaftl, mean of the loads, times", 10, 1.4, "abstract, on average"},
     // What was changed after these had failed.
     QuotedValue{"maps-tpftl", "translation pages written, tpftl over dftl with an entry a write, mean of the loads, times", 1.5625, 0.38,
                 "abstract, \"62 % fewer\"", fitted},
@@ -55,6 +56,8 @@ inline constexpr std::array specs{
     ClaimSpec{"maps-leaftl", "S-FTL's table is smaller than dftl's, as the paper's", result, between(2.8, 9.8, "times on each load"), artefact},
     ClaimSpec{"maps-leaftl", "leaftl answers sooner than dftl, as the paper's", result, between(0.02, 0.73, "times dftl's mean on each load"),
               artefact},
+    ClaimSpec{"maps-leaftl", "sftl answers sooner than dftl, as the paper's", result, between(0.04, 0.86, "times dftl's mean on each load"),
+              artefact},
     ClaimSpec{"maps-leaftl", "gamma 0: nothing is predicted wrongly", by_construction, at_most(0, "of the pages read on each load"),
               "none at gamma 0 (LeaFTL)"},
     ClaimSpec{"maps-leaftl", "gamma 4: little is predicted wrongly", result, percents(0, 0.056, "of the pages read on each load"),
@@ -89,6 +92,8 @@ inline constexpr std::array specs{
               "2.9 times smaller on average than S-FTL's, which is no larger than a page table (LeaFTL, abstract)"},
     ClaimSpec{"beyond-maps", "leaftl answers reads sooner than dftl", result, at_most(0.999, "times dftl's mean, at each DRAM"),
               "1.4 times as fast on average as the next (LeaFTL, abstract)"},
+    ClaimSpec{"beyond-maps", "leaftl answers reads sooner than sftl", result, at_most(0.999, "times sftl's mean, at each DRAM"),
+              "1.4 times as fast on average as the next (LeaFTL, abstract)"},
     ClaimSpec{"beyond-groups", "*fewer double reads than tpftl", result, at_most(0.445, "times tpftl's"),
               "up to 55.5 % fewer double reads (LearnedFTL, abstract)"},
     ClaimSpec{"beyond-groups", "*fewer double reads than leaftl", result, at_most(0.999, "times leaftl's"),
@@ -102,6 +107,8 @@ inline constexpr std::array specs{
 
 inline constexpr std::string_view alone = "maps-tpftl: ours writes all dirty entries of the page; it holds beside one that writes an entry alone";
 inline constexpr std::string_view sorted = "maps-leaftl: leaftl sorts what it writes; of dftl's places S-FTL's table is 2.8 times leaftl's";
+inline constexpr std::string_view few_entries =
+    "maps-leaftl: double reads are gone, but each write-back of a translation page is for a few entries, as dftl's";
 inline constexpr std::string_view arrivals =
     "maps-learnedftl: where requests wait for each other p99 is the queue's; where they arrive it is 4 times at 80 thousand a second, more above";
 
@@ -115,6 +122,10 @@ inline constexpr std::array causes{
     ClaimCause{"maps-leaftl", "S-FTL's table *", sorted},
     ClaimCause{"maps-leaftl", "table, S-FTL's *", sorted},
     ClaimCause{"maps-leaftl", "leaftl answers *", "maps-leaftl: with gamma 4 it does on each load"},
+    ClaimCause{"maps-leaftl", "sftl answers sooner *", few_entries},
+    ClaimCause{"maps-leaftl", "response time, sftl *", few_entries},
+    ClaimCause{"beyond-maps", "leaftl answers reads sooner than sftl",
+               "beyond-maps: a run takes 4 bytes, a segment 8; what was written at random has neither"},
     ClaimCause{"maps-leaftl", "a larger gamma *", "maps-leaftl: segments hold more pages, but each page of a line is named, a byte each"},
     ClaimCause{"maps-learnedftl", "learnedftl reads in order and writes *",
                "maps-learnedftl at 6.45 %: DRAM that models do not fill is its entries'; with as much for all it is"},

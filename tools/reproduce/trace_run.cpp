@@ -5,6 +5,8 @@
 #include "ftl/cache/mapping_space.h"
 #include "ftl/maps/learned_table.h"
 #include "ftl/maps/paged_ftl.h"
+#include "ftl/maps/spatial_entries.h"
+#include "ftl/schemes/demand_scheme.h"
 #include "tools/run/run_report.h"
 #include "tools/run/virtual_device.h"
 
@@ -26,6 +28,7 @@ std::uint64_t map_dram_bytes(Device& device) {
     Ftl& ftl = device.ftl();
     if (const MappingSpace* space = ftl.mapping_space()) return space->map_bytes_used();
     if (const LearnedTable* table = learned_table(ftl)) return table->directory_bytes() + table->bytes_used();
+    if (ftl.name() == "sftl") return demand_table_of<SpatialEntries>(ftl.undecorated()).map_bytes_used();
     const Geometry& g = device.array().geometry();
     std::uint64_t logs = 0, open = 0;
     for (std::uint32_t block = 0; block < g.blocks(); ++block) {
