@@ -167,6 +167,10 @@ NandArray::Impl::Done NandArray::Impl::read_subpage(const PageRead& page, std::s
     if (sensed.along != 0) {
         --sensed.along;
         ++counters.reads_along;
+        Scheduler::Reservation& when = sensed.when; // the first page's event has told of bus and cells
+        when.bus_in = when.bus_in_end;
+        when.cells_end = when.cells;
+        when.bus_out = when.bus_out_end;
         return finish_read(page, at, sensed, io);
     }
     const std::uint32_t subpages = config.options.subpages, left = subpages - at.page % subpages;

@@ -46,6 +46,24 @@ for i in 0 1 2; do
         [[ $want == "$got" ]] || die "timeline of run $((i + 1)): $got of $what beside others, $want alone"
     done
 done
+# Rows add up to what channels and planes did, whatever one program holds; blocks have the pages that they have, and a life is the whole flash's.
+for drive in "--size 64M" "--size 256M --ftl page_map --set nand.channels=8 --set ftl.reserved_permille=150 --set nand.rain=4" \
+    "--size 128M --ftl page_map --set ftl.reserved_permille=150 --set nand.striping=2"; do
+    rm -f sums.db
+    # shellcheck disable=SC2086
+    "$FLASHLAB" bench $drive --precondition fill:90,random:1x --rw randrw --bs 4k --io-size 16M --iodepth 8 --log all --events sums.db --json > sums.json 2> /dev/null || die "bench $drive"
+    rows=$(ask sums.db "SELECT sum(bus_in_ns + bus_out_ns) FROM nand_op WHERE pages = 1") counted=$(ask sums.db "SELECT sum(busy_ns) FROM v_channel_util")
+    [[ $rows == "$counted" && $rows -gt 0 ]] || die "$drive: rows have the buses for $rows ns, the channels were busy for $counted"
+    [[ $(ask sums.db "SELECT count(*) FROM v_plane_util WHERE utilisation > 1") == 0 ]] || die "$drive: a plane is busy for longer than its run"
+    [[ $(ask sums.db "SELECT count(*) FROM gc_job WHERE valid_pages > victim_pages AND victim_pages > 0") == 0 ]] || die "$drive: a victim has more pages than its block"
+    [[ $(ask sums.db "SELECT count(*) FROM block WHERE written_pages > pages OR pages = 0") == 0 ]] || die "$drive: a block has more pages than it has"
+    "$FLASHLAB" report sums.db -o sums.html > said || die "report $drive"
+    flash=$(ask sums.db "SELECT sum(blocks) FROM wear")
+    members=$(ask sums.db "SELECT max(1, CAST(substr(config_toml, instr(config_toml, char(10) || 'rain = ') + 8) AS INTEGER), CAST(substr(config_toml, instr(config_toml, char(10) || 'striping = ') + 12) AS INTEGER)) FROM run")
+    settings=$(ask sums.db "SELECT CAST(substr(config_toml, instr(config_toml, char(10) || 'pages_per_block = ') + 19) AS INTEGER) * page_bytes * CAST(substr(config_toml, instr(config_toml, char(10) || 'endurance_cycles = ') + 20) AS INTEGER) FROM run")
+    awk -v blocks="$flash" -v members="$members" -v each="$settings" -v tbw="$(grep -o '"tbw_bytes":[0-9.e+]*' sums.html | head -n 1 | cut -d: -f2)" -v waf="$(grep -o '"waf":[0-9.]*' sums.html | head -n 1 | cut -d: -f2)" \
+        'BEGIN { whole = blocks * members * each; exit !(tbw * waf > 0.5 * whole && tbw * waf < 1.01 * whole) }' || die "$drive: the life in the report is not the flash's"
+done
 # The warm-up is in no figure of the log, as it is in none of the report.
 for load in "--rw randrw --bs 6k --io-size 6M --iodepth 4" "--level fs --rw randrw --bs 6k --io-size 1M"; do
     rm -f warm.db
