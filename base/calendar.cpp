@@ -64,36 +64,36 @@ SimTime Calendar::earliest_gap(SimTime from, Duration length, Duration apart) co
 }
 
 /// No rest is shorter than a piece may be.
-Slot Calendar::next_piece(SimTime from, Duration left, Duration least, Duration apart) const {
+Slot Calendar::next_piece(SimTime from, Duration left, Duration least) const {
     least = std::min(least, left);
-    for (SimTime start = earliest(from, least, apart);;) {
+    for (SimTime start = earliest(from, least);;) {
         const std::size_t at = first_ending_after(start);
         Duration piece = at == slots_.size() ? left : std::min(left, slots_[at].start - start);
         if (left - piece > Duration{0} && left - piece < least) piece = left - least;
         if (piece >= least) return {start, start + piece};
-        start = earliest(slots_[at].end, least, apart);
+        start = earliest(slots_[at].end, least);
     }
 }
 
-Slot Calendar::earliest_in_pieces(SimTime from, Duration length, Duration least, Duration apart) const {
+/// Each piece is told before the next one is looked for.
+template <class Tell>
+Slot Calendar::for_each_piece(SimTime from, Duration length, Duration least, const Tell& tell) const {
     if (length == Duration{0}) return {from, from};
-    const Slot first = next_piece(from, length, least, apart);
-    Slot piece = first;
-    for (Duration left = length - (first.end - first.start); left > Duration{0}; left -= piece.end - piece.start)
-        piece = next_piece(piece.end, left, least, Duration{0});
-    return {first.start, piece.end};
+    Slot piece = next_piece(from, length, least);
+    const SimTime start = piece.start;
+    for (Duration left = length;; piece = next_piece(piece.end, left, least)) {
+        tell(piece);
+        left -= piece.end - piece.start;
+        if (left == Duration{0}) return {start, piece.end};
+    }
 }
 
-Slot Calendar::reserve_in_pieces(SimTime from, Duration length, Duration least, Duration apart) {
-    if (length == Duration{0}) return {from, from};
-    const Slot first = next_piece(from, length, least, apart);
-    Slot piece = first;
-    take(first.start, first.end - first.start);
-    for (Duration left = length - (first.end - first.start); left > Duration{0}; left -= piece.end - piece.start) {
-        piece = next_piece(piece.end, left, least, Duration{0});
-        take(piece.start, piece.end - piece.start);
-    }
-    return {first.start, piece.end};
+Slot Calendar::earliest_in_pieces(SimTime from, Duration length, Duration least) const {
+    return for_each_piece(from, length, least, [](Slot) {});
+}
+
+Slot Calendar::reserve_in_pieces(SimTime from, Duration length, Duration least) {
+    return for_each_piece(from, length, least, [this](Slot piece) { take(piece.start, piece.end - piece.start); });
 }
 
 bool Calendar::is_full(SimTime from, Duration span) const {

@@ -37,10 +37,10 @@ public:
         return earliest_gap(from, length, apart);
     }
     /// As earliest(), for a phase that may be done in pieces, each of `least` at least (or the whole phase): from the first one's start to the last
-    /// one's end. `apart` is before the first.
-    [[nodiscard]] Slot earliest_in_pieces(SimTime from, Duration length, Duration least, Duration apart) const;
+    /// one's end.
+    [[nodiscard]] Slot earliest_in_pieces(SimTime from, Duration length, Duration least) const;
     /// Takes what earliest_in_pieces() found.
-    Slot reserve_in_pieces(SimTime from, Duration length, Duration least, Duration apart);
+    Slot reserve_in_pieces(SimTime from, Duration length, Duration least);
     /// At most an eighth of this span is free.
     [[nodiscard]] bool is_booked_out(SimTime from, Duration span) const { return last_end_ >= from + span - span / 8 && is_full(from, span); }
     /// Takes the earliest gap.
@@ -74,7 +74,9 @@ private:
     [[nodiscard]] SimTime earliest_gap(SimTime from, Duration length, Duration apart) const;
     [[nodiscard]] bool is_full(SimTime from, Duration span) const;
     /// The first piece that can be had from `from` on of what is left.
-    [[nodiscard]] Slot next_piece(SimTime from, Duration left, Duration least, Duration apart) const;
+    [[nodiscard]] Slot next_piece(SimTime from, Duration left, Duration least) const;
+    template <class Tell>
+    Slot for_each_piece(SimTime from, Duration length, Duration least, const Tell& tell) const;
     void drop_past(SimTime now);
     void append(Slot slot);
     void forget_oldest(std::size_t behind = 0);

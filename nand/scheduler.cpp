@@ -133,7 +133,7 @@ Scheduler::BetweenOthers Scheduler::between_others(const Calendar& bus, SimTime 
     const auto is_free = [&](Duration behind) { return bus.earliest(command, timing_.command + behind) == command; };
     const bool is_alone = is_free(whole_page_) || (is_free(none) && !is_free(least_piece_));
     const Duration length = is_alone ? out : timing_.command + out;
-    return {is_alone, length, bus.earliest_in_pieces(data_from, length, least_piece_, none).end};
+    return {is_alone, length, bus.earliest_in_pieces(data_from, length, least_piece_).end};
 }
 
 Scheduler::Reservation Scheduler::read(PlaneId plane, const Medium& medium, std::uint32_t bytes, SimTime from, bool host, PagePart part) {
@@ -188,7 +188,7 @@ Scheduler::Reservation Scheduler::read(PlaneId plane, const Medium& medium, std:
         if (interleaves) {
             commands.take(command, timing_.command);
             if (between.command_is_alone) bus.take(command, timing_.command);
-            bus.reserve_in_pieces(data_from, between.length, least_piece_, none);
+            bus.reserve_in_pieces(data_from, between.length, least_piece_);
         } else if (polled == none) {
             bus.take(command, timing_.command);
             bus.take(tail.out, out + moved_by_cpu);

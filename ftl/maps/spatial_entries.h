@@ -24,7 +24,6 @@ namespace flashlab {
 /// Of every `apart`-th entry, each is the one before it plus `step`.
 struct RunShape {
     std::uint32_t apart = 1, step = 1;
-    friend bool operator==(const RunShape&, const RunShape&) = default;
 };
 
 struct SpatialShape {

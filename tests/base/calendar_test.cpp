@@ -112,25 +112,25 @@ TEST_CASE("a phase that is to be apart begins no earlier than that long behind t
 
 TEST_CASE("a phase in pieces takes what is free from its time on, none of them shorter than it may be", "[base]") {
     Calendar calendar{Duration{10}};
-    CHECK(calendar.earliest_in_pieces(at(7), Duration{90}, Duration{20}, Duration{10}).end == at(97)); // nothing precedes it
+    CHECK(calendar.earliest_in_pieces(at(7), Duration{90}, Duration{20}).end == at(97)); // nothing precedes it
     calendar.take(at(0), Duration{100});
     calendar.take(at(150), Duration{50});
     calendar.take(at(215), Duration{85});
     const auto found = [&](std::int64_t from, std::int64_t length) {
-        const Slot slot = calendar.earliest_in_pieces(at(from), Duration{length}, Duration{20}, Duration{10});
+        const Slot slot = calendar.earliest_in_pieces(at(from), Duration{length}, Duration{20});
         return std::pair{slot.start, slot.end};
     };
-    CHECK(found(0, 40) == std::pair{at(110), at(150)});   // a gap of ten is left before the first
-    CHECK(found(0, 90) == std::pair{at(110), at(350)});   // 15 before 215 are too few
-    CHECK(found(0, 45) == std::pair{at(110), at(320)});   // the rest would be 5: so the first piece is 25
-    CHECK(found(135, 30) == std::pair{at(310), at(340)}); // what is free before 150 is too short
-    CHECK(found(130, 30) == std::pair{at(310), at(340)}); // and two pieces of 20 are more than 30
-    CHECK(found(0, 15) == std::pair{at(110), at(125)});   // the whole of it may be short
-    const Slot taken = calendar.reserve_in_pieces(at(0), Duration{90}, Duration{20}, Duration{10});
-    CHECK((taken.start == at(110) && taken.end == at(350)));
+    CHECK(found(0, 40) == std::pair{at(100), at(140)});
+    CHECK(found(0, 90) == std::pair{at(100), at(340)});   // 15 before 215 are too few
+    CHECK(found(0, 55) == std::pair{at(100), at(320)});   // the rest would be 5: so the first piece is 35
+    CHECK(found(135, 30) == std::pair{at(300), at(330)}); // what is free before 150 is too short
+    CHECK(found(130, 30) == std::pair{at(300), at(330)}); // and two pieces of 20 are more than 30
+    CHECK(found(0, 15) == std::pair{at(100), at(115)});   // the whole of it may be short
+    const Slot taken = calendar.reserve_in_pieces(at(0), Duration{90}, Duration{20});
+    CHECK((taken.start == at(100) && taken.end == at(340)));
     CHECK(calendar.busy() == Duration{100 + 50 + 85 + 90});
-    CHECK(calendar.earliest(at(0), Duration{10}) == at(100));
-    CHECK(calendar.earliest(at(101), Duration{15}) == at(200));
+    CHECK(calendar.earliest(at(0), Duration{10}) == at(200));
+    CHECK(calendar.earliest(at(0), Duration{16}) == at(340));
 }
 
 TEST_CASE("phases in pieces leave no time free in which one of them could have gone on, as a line of instants shows", "[base]") {
@@ -153,7 +153,7 @@ TEST_CASE("phases in pieces leave no time free in which one of them could have g
                 busy[static_cast<std::size_t>(t)] = true;
                 --left;
             }
-        const Slot slot = calendar.reserve_in_pieces(at(from), Duration{length}, Duration{1}, Duration{0});
+        const Slot slot = calendar.reserve_in_pieces(at(from), Duration{length}, Duration{1});
         REQUIRE(slot.start == at(begin));
         REQUIRE(slot.end == at(t));
     }
