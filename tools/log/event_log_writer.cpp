@@ -268,6 +268,14 @@ bool EventLogWriter::write_samples(const EventBatch& batch) {
     return good;
 }
 
+/// What it means, once; also where a run goes on that another writer began.
+bool EventLogWriter::tell_counter(const OwnCount& own) {
+    if (std::ranges::find(told_counters_, own.name) != told_counters_.end()) return true;
+    if (told_counters_.empty() && !db_.execute(fmt::format("DELETE FROM counter WHERE run = {}", run_.run))) return false;
+    told_counters_.push_back(own.name);
+    return insert(own);
+}
+
 bool EventLogWriter::write_sample(const SampleEvent& s, const SampleDetails& details) {
     bool good = insert(s);
     const SampleNumber sample{sqlite3_last_insert_rowid(db_.get())};
@@ -278,11 +286,9 @@ bool EventLogWriter::write_sample(const SampleEvent& s, const SampleDetails& det
     for (std::uint32_t channel = 0; channel < details.channel_busy_ns.size(); ++channel)
         good = good && insert(SampleChannelRow{sample, channel, Duration{details.channel_busy_ns[channel]}});
     good = good && insert(SampleSchemeRow{sample, details.counts});
-    if (!details.own_counts.empty() && !has_told_counters_) { // once, also where a run goes on that another writer began
-        good = good && db_.execute(fmt::format("DELETE FROM counter WHERE run = {}", run_.run)).has_value() && insert(std::span{details.own_counts});
-        has_told_counters_ = true;
+    for (const OwnCount& own : details.own_counts) {
+        good = good && tell_counter(own) && insert(SampleCounterRow{sample, own.name, own.value});
     }
-    for (const OwnCount& own : details.own_counts) good = good && insert(SampleCounterRow{sample, own.name, own.value});
     for (const auto& l : details.latency)
         good = good && insert(SampleLatencyRow{sample, l.op, l.calls, l.errors, Duration{l.p50_ns}, Duration{l.p99_ns}, Duration{l.max_ns}});
     return good;

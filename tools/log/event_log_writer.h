@@ -60,6 +60,7 @@ private:
     [[nodiscard]] bool write_rows(const EventBatch& batch);
     [[nodiscard]] bool write_samples(const EventBatch& batch);
     [[nodiscard]] bool write_sample(const SampleEvent& sample, const SampleDetails& details);
+    [[nodiscard]] bool tell_counter(const OwnCount& own);
     [[nodiscard]] std::expected<void, std::string> keep_within_cap();
 
     /// The INSERTs of a table, told apart by its rows.
@@ -74,7 +75,7 @@ private:
     SqliteConnection db_;
     LogRun run_;
     std::uint64_t keep_bytes_ = 0;
-    bool has_told_counters_ = false;           ///< what the run's own counters mean
+    std::vector<std::string> told_counters_;   ///< what these of the run's own counters mean
     std::int64_t page_bytes_ = 4096;           ///< of the database
     decltype(inserts_of(all_tables)) inserts_; ///< of those that are not copied
     SqliteBatchImage image_;

@@ -42,7 +42,7 @@ struct SampleDetails {
     std::vector<std::uint64_t> channel_busy_ns; ///< by channel
     std::vector<FsLatencyRow> latency;
     SchemeCounts counts;
-    std::vector<OwnCount> own_counts{}; ///< the same ones in every sample of a run
+    std::vector<OwnCount> own_counts{}; ///< those that have counted something: later samples may have more
 };
 /// What a block of the array held. The use is a BlockUse of ftl/ftl.h; the log sees numbers.
 struct BlockRow {

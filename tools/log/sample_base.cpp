@@ -22,8 +22,10 @@ SampleDetails SampleBase::since(SampleDetails now) const {
     auto& busy = now.channel_busy_ns;
     for (std::size_t c = 0; c < std::min(busy.size(), details_.channel_busy_ns.size()); ++c) busy[c] -= details_.channel_busy_ns[c];
     now.counts = now.counts.since(details_.counts);
-    for (std::size_t i = 0; i < std::min(now.own_counts.size(), details_.own_counts.size()); ++i)
-        now.own_counts[i].value -= details_.own_counts[i].value;
+    for (OwnCount& own : now.own_counts) {
+        const auto before = std::ranges::find(details_.own_counts, own.name, &OwnCount::name);
+        if (before != details_.own_counts.end()) own.value -= before->value;
+    }
     return now;
 }
 
