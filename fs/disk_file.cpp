@@ -249,7 +249,7 @@ DataCheck DiskFile::check_data(const std::function<bool(std::uint64_t)>& go_on, 
         ++result.pages_bad;
         result.problems.push_back({.kind = "unreadable-data",
                                    .where = fmt::format("/{}", name),
-                                   .detail = fmt::format("offset {}, {} bytes: the flash does not give them back", at * unit, unit)});
+                                   .detail = fmt::format("{} bytes at offset {} cannot be read from the flash", unit, at * unit)});
     }
     return result;
 }

@@ -120,8 +120,8 @@ DataCheck FileSystemImpl::check_data(const std::function<bool(std::uint64_t)>& g
         result.problems.push_back(
             {.kind = "unreadable-data",
              .where = known->second,
-             .detail = fmt::format("offset {}, {} bytes: the flash does not give them back (data page {} +{})", range.page.value() * page_bytes_,
-                                   range.pages * page_bytes_, range.logical.value(), range.pages)});
+             .detail = fmt::format("{} bytes at offset {} cannot be read from the flash (data pages {} to {})", range.pages * page_bytes_,
+                                   range.page.value() * page_bytes_, range.logical.value(), range.logical.value() + range.pages - 1)});
     }
     return result;
 }

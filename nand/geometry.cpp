@@ -28,7 +28,8 @@ std::expected<void, std::string> check_counts(const GeometryConfig& config) {
         if (count.value == 0) return std::unexpected(fmt::format("{} is 0: at least 1 is needed", count.name));
         product *= count.value;
         if (product > id_limit) {
-            return std::unexpected(fmt::format("{} = {} makes more than {} pages in all: page numbers have 32 bits; choose fewer or larger pages",
+            return std::unexpected(fmt::format("{} = {} makes more than {} pages in all, and page numbers have 32 bits: give a smaller --size, or a "
+                                               "larger nand.page_bytes",
                                                count.name, count.value, id_limit));
         }
     }

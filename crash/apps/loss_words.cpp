@@ -67,8 +67,7 @@ LossWords nothing_lost(const Past& past, const LeftState& state) {
     const std::uint32_t cut = state.cut();
     const std::string before = cut == 0 ? std::string{"the beginning"} : told(past, cut - 1);
     const std::string after = cut < past.size() ? told(past, cut) : std::string{"the end"};
-    words.what = fmt::format("nothing was lost: the cut came between {} and {}, and all calls before it are there; what they do together is not "
-                             "done at once",
+    words.what = fmt::format("nothing was lost, but the update was half done: the cut came between {} and {}, and all calls before it are there",
                              before, after);
     words.missing_call = "write the new content to a file of another name, fsync it, rename it over the old one, fsync the directory";
     words.cause = fmt::format("between {} and {}", cut == 0 ? "" : past.kind(cut - 1), cut < past.size() ? past.kind(cut) : "end");

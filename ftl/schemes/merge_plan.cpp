@@ -65,8 +65,8 @@ std::expected<MergePlan, std::string> plan_merge(const MergeKind& kind, const Ss
     plan.spare_blocks = std::max(asked, least);
     if (plan.spare_blocks > asked)
         plan.warnings.push_back(
-            fmt::format("{} blocks are spare, not the {} of ftl.reserved_permille: the log needs {}, merges {}, the journal {}. Not an error",
-                        plan.spare_blocks, asked, logs_asked, reserve, plan.meta_blocks));
+            fmt::format("{} blocks are spare, {} more than ftl.reserved_permille asks: log blocks need {}, merges {}, the journal {}. Not an error",
+                        plan.spare_blocks, plan.spare_blocks - asked, logs_asked, reserve, plan.meta_blocks));
     const std::uint32_t room = plan.spare_blocks - plan.meta_blocks - reserve;
     plan.effective_spare_blocks = room;
     if (log_blocks != 0) {

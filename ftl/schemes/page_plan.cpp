@@ -62,7 +62,7 @@ void plan_spare(FtlPlan& plan, const PagePlanRequest& request, std::uint32_t ope
     constexpr double worth_saying = 1.05;
     if (plan.expected_waf != 0 && plan.expected_waf <= worth_saying * plan.closed_form_waf) return;
     const std::string writes =
-        plan.expected_waf == 0 ? "more flash writes than can be computed" : fmt::format("about {:.1f} flash writes each", plan.expected_waf);
+        plan.expected_waf == 0 ? "very many flash writes" : fmt::format("about {:.1f} flash writes each", plan.expected_waf);
     const std::string groups = plan.groups > 1 ? fmt::format(" for {} independent dies", plan.groups) : "";
     plan.warnings.push_back(fmt::format("this drive is small{}: when full, random writes cost {} ({:.1f} each with {}a larger --size or more "
                                         "ftl.reserved_permille). Not an error",
@@ -140,8 +140,8 @@ std::expected<FtlPlan, std::string> plan_pages(const SsdConfig& config, const Ge
     plan.spare_blocks = std::max(asked, least);
     if (plan.spare_blocks > asked)
         plan.warnings.push_back(fmt::format(
-            "{} blocks are spare, not the {} of ftl.reserved_permille: garbage collection needs {} on each independent die ({}){}. Not an error",
-            plan.spare_blocks, asked, least_a_group, plan.groups,
+            "{} blocks are spare, {} more than ftl.reserved_permille asks: garbage collection needs {} on each of {} independent dies{}. Not an error",
+            plan.spare_blocks, plan.spare_blocks - asked, least_a_group, plan.groups,
             plan.meta_blocks + own == 0 ? "" : fmt::format(", checkpoints and maps {}", plan.meta_blocks + own)));
     plan.logical_pages = (blocks - bad - plan.spare_blocks) * units.units_per_block();
     plan_spare(plan, request, open_streams, units, blocks - bad, own);

@@ -24,6 +24,8 @@
 #include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
 #include "tools/host/standard_streams.h"
+#include "tools/host/terminal.h"
+#include "tools/text/wrapped.h"
 
 namespace flashlab {
 
@@ -115,33 +117,52 @@ void refuse_nonsense(CLI::App& app) {
         else if (type.starts_with("FLOAT"))
             option->check(CLI::Validator{[](std::string& text) { return check_finite(text); }, ""});
         else if (std::ranges::find(may_be_empty, name) == may_be_empty.end())
-            option->check(CLI::Validator{
-                [](std::string& text) { return text.empty() ? std::string{"is empty: leave it out, or say what you mean"} : std::string{}; }, ""});
+            option->check(CLI::Validator{[must = option->get_required()](std::string& text) {
+                                             return !text.empty() ? "" : must ? "is empty" : "is empty: leave it out, or say what you mean";
+                                         },
+                                         ""});
     }
     for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) refuse_nonsense(*command);
+}
+
+std::vector<std::string> commands_in(const CLI::App& command) {
+    std::vector<std::string> names;
+    for (const CLI::App* inner : command.get_subcommands([](const CLI::App*) { return true; })) names.push_back(inner->get_name());
+    return names;
+}
+
+/// "no command is called 'crash torure'; did you mean 'torture'?"
+std::string no_such_command(const CLI::App& in, const std::string& word) {
+    const std::string near = nearest_name(word, commands_in(in));
+    const std::string name = in.get_parent() == nullptr ? word : fmt::format("{} {}", in.get_name(), word);
+    return near.empty() ? fmt::format("no command is called '{}';", name) : fmt::format("no command is called '{}'; did you mean '{}'?", name, near);
+}
+
+/// What CLI11 says, in the words' order and with as many as there are.
+std::string said_by_parser(const CLI::App& app, const CLI::ParseError& error) {
+    if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr)
+        return fmt::format("not expected: {};", fmt::join(app.remaining(true), " "));
+    std::string text = error.what();
+    constexpr std::string_view one = " is required";
+    if (text.ends_with(one) && text.find(" and ") != std::string::npos) text.replace(text.size() - one.size(), one.size(), " are required");
+    return text + ";";
 }
 
 /// "unknown option --sise; did you mean --size? see: flashlab mkfs --help", or what CLI11 says.
 std::string usage_text(CLI::App& app, const std::vector<std::string>& arguments, const CLI::ParseError& error) {
     const auto [command, at] = command_of(app, arguments);
     std::string what = unknown_option(*command, std::span{arguments}.subspan(at));
-    if (what.empty()) what = std::string{error.what()} + ";";
+    const bool wants_command = !commands_in(*command).empty() && at < arguments.size() && !arguments[at].starts_with("-");
+    if (what.empty()) what = wants_command ? no_such_command(*command, arguments[at]) : said_by_parser(app, error);
     return fmt::format("{} see: {} --help", what, full_name(command));
 }
 
 /// Prints the help of the command that `words` name, or of all commands if there are no words. Returns the exit code.
 int print_help(CLI::App& app, const std::vector<std::string>& words) {
     const auto [command, at] = command_of(app, words);
-    if (at != words.size()) {
-        std::vector<std::string> names;
-        for (const CLI::App* inner : command->get_subcommands([](const CLI::App*) { return true; })) names.push_back(inner->get_name());
-        const std::string near = nearest_name(words[at], names);
-        return complain(fmt::format("help: no command is called '{}'; {}see: flashlab --help", words[at],
-                                    near.empty() ? "" : fmt::format("did you mean '{}'? ", near)),
-                        exit_usage);
-    }
-    fmt::print("{}", command->get_formatter()->make_help(command, full_name(command),
-                                                         CLI::AppFormatMode::Normal)); // help() would be that of the command `help`
+    if (at != words.size()) return complain(fmt::format("help: {} see: flashlab --help", no_such_command(*command, words[at])), exit_usage);
+    const std::string text = command->get_formatter()->make_help(command, full_name(command), CLI::AppFormatMode::Normal); // help(): that of `help`
+    fmt::print("{}", wrapped_help(text, terminal_columns()));
     return exit_done;
 }
 
@@ -176,15 +197,6 @@ std::string helper_of(const std::string& program) {
     for (const char* helper : {"mkfs", "fsck", "mount"})
         if (name.starts_with(std::string{helper} + ".") && name.ends_with("flashlab")) return helper;
     return {};
-}
-
-/// Empty when the first word is a command, or an option.
-std::string unknown_command(const CLI::App& app, const std::string& word) {
-    std::vector<std::string> names;
-    for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
-    if (word.empty() || word.starts_with("-") || std::ranges::find(names, word) != names.end()) return {};
-    const std::string near = nearest_name(word, names);
-    return fmt::format("no command is called '{}'; {}see: flashlab --help", word, near.empty() ? "" : fmt::format("did you mean '{}'? ", near));
 }
 
 int usage_code(const std::string& helper, const std::string& command) {
@@ -249,7 +261,8 @@ int run_command_line(int argc, char** argv) {
     const std::string helper = argc > 0 ? helper_of(argv[0]) : "";
     if (!helper.empty()) arguments = translate_helper_arguments(helper, arguments);
     const std::string command = arguments.empty() ? "" : arguments.front();
-    if (const std::string unknown = unknown_command(app, command); !unknown.empty()) return complain(unknown, usage_code(helper, command));
+    if (const auto [named, at] = command_of(app, arguments); named == &app && at < arguments.size() && !arguments[at].starts_with("-"))
+        return complain(fmt::format("{} see: flashlab --help", no_such_command(app, arguments[at])), usage_code(helper, command));
     refuse_nonsense(app);
     try {
         std::vector<std::string> reversed{arguments.rbegin(), arguments.rend()}; // as CLI11 wants it
@@ -257,7 +270,7 @@ int run_command_line(int argc, char** argv) {
     } catch (const CLI::Success& shown) { // --help, --version
         std::ostringstream text;
         const int code = app.exit(shown, text, text);
-        (void)!std::fwrite(text.str().data(), 1, text.str().size(), stdout);
+        fmt::print("{}", wrapped_help(text.str(), terminal_columns()));
         return final_code(code, helper, command);
     } catch (const CLI::ParseError& error) {
         return complain(usage_text(app, arguments, error), usage_code(helper, command));

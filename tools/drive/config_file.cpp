@@ -22,7 +22,7 @@ constexpr std::size_t largest_text = 1u << 20;
 
 std::expected<std::string, std::string> read_text(const std::string& path) {
     auto text = read_regular_file(path, largest_text);
-    if (!text) return std::unexpected(fmt::format("{}: {}: no configuration", path, text.error()));
+    if (!text) return std::unexpected(fmt::format("{}: no configuration can be read: {}", path, text.error()));
     return text;
 }
 
@@ -230,15 +230,18 @@ std::expected<void, std::string> add_option_setting(ConfigSources& sources, std:
 
 std::expected<DeviceConfig, std::string> read_device_toml(const std::string& directory) {
     const std::string path = directory + "/device.toml";
-    if (::access(path.c_str(), F_OK) != 0 && errno == ENOENT && ::access((directory + "/nand.img").c_str(), F_OK) == 0)
-        return std::unexpected(fmt::format(
-            "{0}: no FlashLab device is here (no device.toml), though nand.img is: its data are not lost. Put back a copy of device.toml, or "
-            "that of a drive which was made with the same options; flashlab mkfs --force would destroy them",
-            directory));
-    if (::access(path.c_str(), F_OK) != 0)
+    if (::access(path.c_str(), F_OK) != 0) {
+        const int why = errno;
+        if (why == ENOENT && ::access((directory + "/nand.img").c_str(), F_OK) == 0)
+            return std::unexpected(fmt::format(
+                "{0}: no FlashLab device is here (no device.toml), though nand.img is: its data are not lost. Put back a copy of device.toml, or "
+                "that of a drive which was made with the same options; flashlab mkfs --force would destroy them",
+                directory));
+        if (why == EACCES) return std::unexpected(fmt::format("{}: {}: the drive is another user's", directory, std::strerror(why)));
         return std::unexpected(fmt::format("{}: {}; make a device with: flashlab mkfs {}", directory,
-                                           errno == ENOENT || errno == ENOTDIR ? "no FlashLab device is here (no device.toml)" : std::strerror(errno),
+                                           why == ENOENT || why == ENOTDIR ? "no FlashLab device is here (no device.toml)" : std::strerror(why),
                                            directory));
+    }
     const auto text = read_text(path);
     if (!text) return std::unexpected(text.error());
     const auto table = parse(*text, path);

@@ -221,7 +221,7 @@ std::expected<std::uint64_t, std::string> parse_number(const ConfigKey& key, std
     std::ranges::copy_if(value, std::back_inserter(digits), [](char c) { return c != '_'; });
     std::uint64_t number = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    if (error != std::errc{} || end != digits.data() + digits.size()) return std::unexpected(fmt::format("'{}' is not a whole number", value));
+    if (error != std::errc{} || end != digits.data() + digits.size()) return std::unexpected(fmt::format("'{}' is not a whole number from 0 on", value));
     return number;
 }
 
@@ -253,7 +253,7 @@ const ConfigKey* find_config_key(std::string_view name) {
 
 std::string nearest_name(std::string_view wanted, const std::vector<std::string>& candidates) {
     std::string best;
-    std::size_t best_distance = std::max<std::size_t>(2, wanted.size() / 2);
+    std::size_t best_distance = wanted.size() < 4 ? 1 : std::max<std::size_t>(2, wanted.size() / 2);
     for (const auto& candidate : candidates) {
         const std::size_t distance = edit_distance(wanted, candidate);
         if (distance < best_distance || (best.empty() && distance == best_distance)) {

@@ -47,7 +47,7 @@ std::expected<SsdConfig, std::string> small_drive(const StoryOptions& o) {
 class Stage {
 public:
     Stage(std::unique_ptr<CrashDevice> device, const StoryOptions& options)
-        : device_{std::move(device)}, seed_{options.seed}, until_{options.until}, look_{options.look},
+        : device_{std::move(device)}, seed_{options.seed}, until_{options.until}, folds_{options.folds_pages}, look_{options.look},
           narrator_{device_->geometry().blocks(), device_->config().nand.geometry.pages_per_block} {
         device_->set_events(narrator_);
     }
@@ -66,7 +66,7 @@ public:
     std::expected<void, std::string> take(const std::string& word, Story& story) {
         if (word.front() == 'c') return cut(word, story);
         const auto parsed = Workload::parse(word);
-        if (!parsed) return std::unexpected(fmt::format("{}; or c: a power cut", parsed.error()));
+        if (!parsed) return std::unexpected(parsed.error());
         for (const WorkloadStep& step : parsed->steps) {
             if (step.kind == Kind::shut_down) return std::unexpected(std::string{"z, the clean shutdown, ends no story; c cuts the power"});
             if (step.kind != Kind::overwrites) {
@@ -89,7 +89,9 @@ public:
 
 private:
     std::expected<void, std::string> request(const WorkloadStep& step, Story& story) {
-        const std::uint32_t first = step.at % units_, count = std::min(step.count, units_ - first);
+        const std::uint32_t first = folds_ ? step.at % units_ : step.at, count = folds_ ? std::min(step.count, units_ - first) : step.count;
+        if (first >= units_ || count > units_ - first)
+            return std::unexpected(fmt::format("the drive has the pages 0 to {}; more with --blocks N", units_ - 1));
         const std::uint32_t per_unit = device_->ftl().logical_page_bytes() / sector_bytes;
         Ssd& ssd = device_->ssd();
         const std::string pages = count == 1 ? fmt::format("page {}", first) : fmt::format("pages {} to {}", first, first + count - 1);
@@ -169,7 +171,7 @@ private:
     std::unique_ptr<CrashDevice> device_;
     std::uint64_t seed_;
     std::string until_;
-    bool was_cut_ = false;
+    bool folds_, was_cut_ = false;
     std::function<void(CrashDevice&, const StoryFrame&)> look_;
     Narrator narrator_;
     SimTime now_ = sim_start, begun_ = sim_start;
@@ -203,8 +205,9 @@ std::expected<Story, std::string> tell_story(const std::string& script, const St
         if (story.frames.size() > most_steps) return std::unexpected(fmt::format("a story has {} steps at most", most_steps));
     }
     if (has_end && !stage.is_over(story))
-        return std::unexpected(fmt::format("no {} came in {} steps of {}: give it more writes, or another --ftl", options.until,
-                                           story.frames.size() - 1, options.scheme));
+        return std::unexpected(fmt::format("no {} came in {} steps of {}: give it more writes, or another --ftl{}", options.until,
+                                           story.frames.size() - 1, options.scheme,
+                                           options.until == "merge" ? " (block_map, log_block, fast and coftl merge)" : ""));
     return story;
 }
 

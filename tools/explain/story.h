@@ -40,7 +40,8 @@ struct StoryOptions {
     std::uint32_t blocks = 8, pages_per_block = 4; ///< at least so many blocks: a scheme that needs more gets more
     std::uint64_t seed = 1;                        ///< of what a power cut leaves
     bool levels_wear = false;
-    std::string until{}; ///< the story ends with the step of the first collection, merge or cut; empty: with the script
+    std::string until{};      ///< the story ends with the step of the first collection, merge or cut; empty: with the script
+    bool folds_pages = false; ///< pages behind the drive's last begin again at 0; else they are refused
     /// After each frame for which the drive is on: a test compares the picture with the flash.
     std::function<void(CrashDevice& device, const StoryFrame& frame)> look{};
 };

@@ -69,7 +69,7 @@ Json MountControl::dispatch(const Json& request) {
     const std::string command = request["cmd"].text();
     if (command == "stats") return stats();
     if (command == "unsynced") return unsynced();
-    if (command == "use") return use();
+    if (command == "use") return use(request["drive"].truth());
     if (command == "blocks") {
         Json blocks;
         mount_.with_monitor([&](SimTime) { blocks = block_report(opened_.device(), request["cells"].number(64)); });
@@ -121,11 +121,13 @@ Json MountControl::stats() {
     return report;
 }
 
-Json MountControl::use() {
+Json MountControl::use(bool with_drive) {
     constexpr std::size_t most = 1000;
     Json report;
-    mount_.with_monitor(
-        [&](SimTime) { report = opened_.use() == nullptr ? failure("use is not counted; mount with -o use") : opened_.use()->report(most); });
+    mount_.with_monitor([&](SimTime now) {
+        report = opened_.use() == nullptr ? failure("use is not counted; mount with -o use") : opened_.use()->report(most);
+        if (with_drive) report.add("drive", stats_report(opened_.device(), now, now - started_));
+    });
     return report;
 }
 

@@ -42,7 +42,7 @@ private:
     [[nodiscard]] Json unsynced();
     [[nodiscard]] std::uint64_t unsynced_bytes();
     [[nodiscard]] Json power_cut(const Json& request);
-    [[nodiscard]] Json use();
+    [[nodiscard]] Json use(bool with_drive); ///< with the counters of the same moment
     [[nodiscard]] Json set(const Json& request);
     [[nodiscard]] Json run_idle();
     [[nodiscard]] Json change_streams(const Json& request);

@@ -35,13 +35,12 @@ public:
         const auto hundredths = static_cast<std::uint64_t>(std::lround(percent * 100));
         return static_cast<double>(ns_[std::max<std::uint64_t>((hundredths * count() + 9999) / 10000, 1) - 1]) / 1e3;
     }
-    /// The values at `percentiles`. Null where fewer requests than the percentile tells apart were made: of 100 requests none is the 99.99th.
+    /// Whether so many requests were made that there is such a percentile: of 100 requests none is the 99.99th.
+    [[nodiscard]] bool has(double percent) const { return static_cast<double>(count()) * (100 - percent) / 100 >= 0.99; }
+    /// The values at `percentiles`. Null where there is none.
     [[nodiscard]] Json to_json() const {
         Json out{Json::Array{}};
-        for (const double p : percentiles) {
-            const bool is_told_apart = static_cast<double>(count()) * (100 - p) / 100 >= 0.99;
-            out.push(is_told_apart ? Json{percentile_us(p)} : Json{});
-        }
+        for (const double p : percentiles) out.push(has(p) ? Json{percentile_us(p)} : Json{});
         return out;
     }
 

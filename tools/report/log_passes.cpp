@@ -112,7 +112,7 @@ void RequestPass::add_to_overview(Json& overview) const {
         const std::string key = fmt::format("latency_us.{}.", host_op_names[static_cast<std::size_t>(op)]);
         overview.add(key + "mean", std::stod(fmt::format("{:.6g}", curve.mean_us())));
         for (const auto& [name, percent] : {std::pair{"p50", 50.0}, std::pair{"p99", 99.0}, std::pair{"p999", 99.9}, std::pair{"p9999", 99.99}})
-            overview.add(key + name, curve.percentile_us(percent));
+            if (percent == 50 || curve.has(percent)) overview.add(key + name, curve.percentile_us(percent));
         overview.add(key + "max", curve.max_us());
     }
 }

@@ -230,7 +230,9 @@ SELECT c.name AS cause, count(*) AS jobs, sum(valid_pages) AS pages_copied, roun
   round(sum(dur_ns) / 1e6, 3) AS time_ms, round(max(dur_ns) / 1e6, 3) AS longest_ms FROM gc_job JOIN cause_name c USING(cause) WHERE )" +
                                           range_.ids() + " GROUP BY cause"));
         out_.add("power",
-                 table("SELECT t_s, what, recovery_ms, pages_scanned, operations_torn, operations_undone FROM v_recovery WHERE run = " + run));
+                 table("SELECT round(t_s - start_ns / 1e9, 6) AS t_s, what, recovery_ms, pages_scanned, operations_torn, operations_undone FROM "
+                       "v_recovery JOIN run USING(run) WHERE run = " +
+                       run));
         if (has_requests_ && number("SELECT EXISTS(SELECT 1 FROM host_request WHERE (queue <> 0 OR waited_ns <> 0) AND " + range_.ids() + ")") != 0)
             out_.add(
                 "queues",
@@ -246,10 +248,10 @@ SELECT c.name AS cause, count(*) AS jobs, sum(valid_pages) AS pages_copied, roun
                  table("SELECT what, requests, ns, round(ns * 1.0 / sum(ns) OVER (), 6) AS share, meaning FROM (SELECT class, what, meaning, "
                        "count(*) AS requests, sum(ns) AS ns FROM blamed GROUP BY class) ORDER BY ns DESC"));
         out_.add("slowest",
-                 table("SELECT id, name AS op, round(min(ts_ns) / 1e9, 6) AS t_s, dur_ns / 1e3 AS us, group_concat(what || ' ' || round(ns / 1e3, "
-                       "1), ', ') AS "
-                       "waited_us FROM (SELECT * FROM blamed ORDER BY id, ns DESC) JOIN host_op_name USING(op) GROUP BY id ORDER BY dur_ns DESC, id "
-                       "LIMIT 20"));
+                 table(fmt::format("SELECT id, name AS op, round((min(ts_ns) - {}) / 1e9, 6) AS t_s, dur_ns / 1e3 AS us, group_concat(what || ' ' || "
+                                   "round(ns / 1e3, 1), ', ') AS waited_us FROM (SELECT * FROM blamed ORDER BY id, ns DESC) JOIN host_op_name "
+                                   "USING(op) GROUP BY id ORDER BY dur_ns DESC, id LIMIT 20",
+                                   range_.start_ns)));
     }
 
     static Json number_of(const std::string& text) {

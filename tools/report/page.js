@@ -15,6 +15,7 @@ const section = (id, title, about, ...parts) => {
 };
 const grid = (...figures) => { figures = figures.flat().filter((f) => f); return figures.length ? el("div", { class: "grid" }, ...figures) : null; };
 const nameOf = (run) => run.name;
+const pluralOf = (op) => op === "flush" ? "flushes" : op + "s";
 
 const overviewRows = () => {
   const keys = [];
@@ -28,7 +29,7 @@ const overview = () => {
   const compared = runs.length > 1;
   const columns = ["", ...runs.map(nameOf), ...(compared ? runs.slice(1).map((r) => nameOf(r) + " ÷ " + nameOf(runs[0])) : [])];
   const full = rows.map((row) => {
-    const label = keyText[row[0]] ?? row[0].replace(/^latency_us\.(\w+)\.(p\d\d)?(\w+)$/, (_, op, p, rest) => `${op}s, ${p ? p + (rest === "0" ? "" : "." + rest) : rest}, µs`);
+    const label = keyText[row[0]] ?? row[0].replace(/^latency_us\.(\w+)\.(p\d\d)?(\w+)$/, (_, op, p, rest) => `${pluralOf(op)}, ${p ? p + (rest === "0" ? "" : "." + rest) : rest}, µs`);
     const ratios = compared ? row.slice(2).map((v) => typeof v === "number" && typeof row[1] === "number" && row[1] !== 0 ? +(v / row[1]).toPrecision(4) : null) : [];
     return [label, ...row.slice(1), ...ratios];
   });
@@ -40,14 +41,16 @@ const overview = () => {
 // What the rest comes to: a sentence or three a run, and the figures that a reader looks for first.
 const conclusion = () => section("conclusion", "In short", "", ...runs.map((run, i) => {
   const of = run.overview, op = ["write", "read"].find((name) => typeof of[`latency_us.${name}.p50`] === "number");
+  const ops = [op, of["latency_us.flush.p99"] > of[`latency_us.${op}.p99`] ? "flush" : null].filter((name) => name); // a program that syncs waits for flushes
   const beside = (key) => i > 0 && runs[0].overview[key] > 0 && typeof of[key] === "number" ? `, ${+(of[key] / runs[0].overview[key]).toPrecision(2)} × that of ${nameOf(runs[0])}` : "";
   const wait = run.blame?.rows[0], column = (name) => wait[run.blame.columns.indexOf(name)];
   const said = [typeof of.waf === "number" ? `${nameOf(run)} programs ${+of.waf.toPrecision(3)} flash pages for each page that the host writes${beside("waf")}.` : null,
-    op ? `One ${op} of a hundred takes ${micros(of[`latency_us.${op}.p99`])} or more${beside(`latency_us.${op}.p99`)}.` : null,
+    ...ops.map((op) => typeof of[`latency_us.${op}.p99`] === "number" ? `One ${op} of a hundred takes ${micros(of[`latency_us.${op}.p99`])} or more${beside(`latency_us.${op}.p99`)}.` : null),
     wait ? `Where ${(100 * column("share")).toFixed(0)} % of the time of its slowest 0.1 % of requests went: ${column("meaning") || column("what")}.` : null].filter((s) => s);
   const big = (value, text) => el("div", {}, el("b", {}, value), text);
   const figures = [typeof of.waf === "number" ? big(+of.waf.toPrecision(3), "write amplification") : null,
-    ...(op ? [["p50", "p50"], ["p99", "p99"], ["p999", "p99.9"]].map(([key, text]) => big(micros(of[`latency_us.${op}.${key}`]), `${op}s, ${text}`)) : []),
+    ...ops.flatMap((op) => [["p50", "p50"], ["p99", "p99"], ["p999", "p99.9"]].map(([key, text]) => typeof of[`latency_us.${op}.${key}`] === "number"
+      ? big(micros(of[`latency_us.${op}.${key}`]), `${pluralOf(op)}, ${text}`) : null)),
     typeof of.tbw_bytes === "number" ? big(of.tbw_bytes < 1e12 ? shown(of.tbw_bytes / 1e9) + " GB" : shown(of.tbw_bytes / 1e12) + " TB", "may be written in the flash's life") : null].filter((f) => f);
   return said.length ? el("div", {}, el("p", {}, said.join(" ")), el("div", { class: "big" }, ...figures)) : null;
 }));
@@ -106,12 +109,14 @@ const blocks = () => section("blocks", "Blocks and wear", "What the blocks held 
 const listed = (key, title) => runs.filter((r) => r[key]?.rows.length).flatMap((run) => [el("h3", {}, named(run, title) + " ", csvLink(named(run, title), run[key].columns, () => run[key].rows)), tableOf(run[key].columns, run[key].rows, named(run, title))]);
 const collections = () => section("collections", "Collections and merges", "Why the flash was written, and what the collections cost.", ...listed("causes", "By cause"), ...listed("collections", "Jobs"));
 
+// A part has the same colour in every run.
+const blameParts = [...new Set(runs.flatMap((run) => (run.blame?.rows ?? []).map((r) => r[run.blame.columns.indexOf("what")])))];
 const blameBar = (run) => {
-  const what = run.blame.columns.indexOf("what"), share = run.blame.columns.indexOf("share"), about = run.blame.columns.indexOf("meaning");
+  const what = run.blame.columns.indexOf("what"), share = run.blame.columns.indexOf("share");
   const bar = el("div", { class: "bar", role: "img", "aria-label": run.blame.rows.map((r) => `${r[what]} ${(100 * r[share]).toFixed(1)} %`).join(", ") });
-  run.blame.rows.forEach((r, i) => { const part = el("span", { title: `${r[what]}: ${(100 * r[share]).toFixed(1)} %` }); part.style.background = colourOf(i); part.style.width = 100 * r[share] + "%"; bar.append(part); });
-  const rows = run.blame.rows.map((r, i) => r.map((v, c) => c === what ? el("span", {}, swatch(colourOf(i)), v) : c === share ? (100 * v).toFixed(2) + " %" : v));
-  return [el("h3", {}, named(run, "What the slowest 0.1 % waited for") + " ", csvLink(named(run, "blame"), run.blame.columns, () => run.blame.rows)), bar, tableOf(run.blame.columns, rows, "Blame"), about < 0 ? null : null];
+  run.blame.rows.forEach((r) => { const part = el("span", { title: `${r[what]}: ${(100 * r[share]).toFixed(1)} %` }); part.style.background = colourOf(blameParts.indexOf(r[what])); part.style.width = 100 * r[share] + "%"; bar.append(part); });
+  const rows = run.blame.rows.map((r) => r.map((v, c) => c === what ? el("span", {}, swatch(colourOf(blameParts.indexOf(v))), v) : c === share ? (100 * v).toFixed(2) + " %" : v));
+  return [el("h3", {}, named(run, "What the slowest 0.1 % waited for") + " ", csvLink(named(run, "blame"), run.blame.columns, () => run.blame.rows)), bar, tableOf(run.blame.columns, rows, "Blame")];
 };
 const blame = () => section("blame", "Why the slow ones were slow", "The parts of the latency of the slowest requests; they add up to it exactly. Without the log's level all only the host link is known.",
   ...runs.filter((r) => r.blame?.rows.length).flatMap(blameBar), ...listed("queues", "By submission queue"), ...listed("slowest", "The slowest requests"));

@@ -308,7 +308,7 @@ std::string protocol_text(const Json& result) {
     out += rows_text(cell_rows(result)) + "\n";
     if (!result["beside"].items().empty())
         out += fmt::format("A thread that waits, beside an open load of 99 % writes:\n{}\n", rows_text(object_rows(result["beside"])));
-    return out + rows_text(round_rows(result)) + "\nAll of it, with exact numbers: --json.\n";
+    return out + rows_text(round_rows(result)) + "\nAll figures: --json.\n";
 }
 
 std::string protocol_page(const Json& result) {

@@ -82,7 +82,7 @@ std::string conclusions(const Json& r) {
     text += fmt::format("Half of the requests took {} at most, 99 % {}, 99.9 % {}; the slowest {}.\n", human_micros(us["p50"].real()),
                         human_micros(us["p99"].real()), human_micros(us["p999"].real()), human_micros(us["max"].real()));
     if (us["p999"].real() > 20 * us["p50"].real() && us["p50"].real() > 0)
-        text += fmt::format("One of a thousand takes {:.0f} times the median. Why: add --log all --events FILE, then flashlab report FILE.\n",
+        text += fmt::format("One of a thousand takes {:.0f} times the median. Why: --log all --events FILE, then flashlab report FILE, says it.\n",
                             us["p999"].real() / us["p50"].real());
     return text;
 }
@@ -98,7 +98,9 @@ std::string amplification_in_words(const Json& r) {
     for (const auto& [key, of] : Rows{{"waf_user", "itself"}, {"waf_gc", "copies of collections"}, {"waf_merge", "merges"}}) add(r[key].real(), of);
     add(r["waf_map"].real() - r["waf_parity"].real(), "the map");
     add(r["waf_parity"].real(), "parity over dies");
-    return fmt::format("{:.2f} pages programmed for each page that the host wrote{}", r["waf"].real(), parts);
+    const bool is_absorbed = r["waf"].real() < 0.995;
+    return fmt::format("{:.2f} pages programmed for each page that the host wrote{}{}", r["waf"].real(), parts,
+                       is_absorbed ? "; the rest was overwritten in the drive's write buffer, or is still there" : "");
 }
 
 std::string shown_run(OutputFormat format, const Json& r) {
@@ -150,7 +152,7 @@ std::string shown_run(OutputFormat format, const Json& r) {
                {"seed", "seed"},
                {"config_hash", "configuration"},
                {"version", "version"}});
-    return text + "\nAll of it, with exact numbers: --json.\n";
+    return text + "\nAll figures: --json.\n";
 }
 
 } // namespace flashlab

@@ -75,7 +75,8 @@ std::string human_size(std::uint64_t bytes) {
         value /= 1024;
         ++unit;
     }
-    return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.3g} {}", value, binary_units[unit]);
+    if (unit == 0) return fmt::format("{} B", bytes);
+    return value < 999.5 ? fmt::format("{:.3g} {}", value, binary_units[unit]) : fmt::format("{:.0f} {}", value, binary_units[unit]);
 }
 
 std::string human_micros(double us) {

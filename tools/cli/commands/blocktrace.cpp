@@ -164,7 +164,7 @@ int run_blocktrace(const BlocktraceOptions& o) {
     const auto mounted = find_mount(o.target);
     if (!mounted)
         return failed(
-            fmt::format("{0}: no raw drive is mounted here; mount one with: flashlab mount --as-file --log all {0} MNT", shell_word(o.target)));
+            fmt::format("{}: no raw drive is mounted here; mount one with: flashlab mount --as-file --log all DIR MNT", shell_word(o.target)));
     const std::string disk = mounted->mount_point + "/disk";
     const auto loop = loop_over(disk);
     if (!loop) return failed(loop.error());

@@ -31,6 +31,7 @@
 #include "tools/live/recovery_cut.h"
 #include "tools/log/event_level.h"
 #include "tools/text/json.h"
+#include "tools/text/printable.h"
 #include "tools/text/shell_word.h"
 #include "tools/text/span_of_time.h"
 #include "tools/text/table.h"
@@ -112,8 +113,8 @@ void print_tree(const Json& report) {
     for (const auto& [directory, lines] : directories)
         for (const Line& line : lines) width = std::max(width, line.text.size());
     for (const auto& [directory, lines] : directories) {
-        fmt::print("{}/\n", directory);
-        for (const Line& line : lines) fmt::print("{:<{}}{}{}\n", line.text, line.call.empty() ? 0 : width, line.call.empty() ? "" : "  ", line.call);
+        fmt::print("{}/\n", printable_line(directory));
+        for (const Line& line : lines) fmt::print("{:<{}}{}{}\n", printable_line(line.text), line.call.empty() ? 0 : width, line.call.empty() ? "" : "  ", line.call);
     }
     if (directories.empty()) fmt::print("nothing: all that was answered is durable\n");
     if (report["persistence"].text() == "strict" && report["metadata"].text() == "journal")
@@ -189,6 +190,7 @@ void print_faults(const Json& answer, OutputFormat format) {
         fmt::print("{}\n", is_cleared ? "no fault was in force" : "no fault is in force");
         return;
     }
+    if (format == OutputFormat::table && is_cleared) fmt::print("no longer in force:\n");
     fmt::print("{}", shown(format, answer, table));
 }
 
@@ -285,22 +287,14 @@ void wait_until_released(const std::string& directory) {
     for (int i = 0; i < 5000 && is_in_use(directory); ++i) std::this_thread::sleep_for(std::chrono::milliseconds{2});
 }
 
-std::string outcomes_text(const Json& cut) {
-    std::string text;
-    for (const auto& [name, count] : cut["outcomes"].members())
-        if (count.number() != 0) text += fmt::format("{}{} x {}", text.empty() ? "" : ", ", name, count.number());
-    return text.empty() ? "" : fmt::format(" ({})", text);
-}
-
 void print_cut(const Json& cut) {
     fmt::print(
-        "Power cut at {:.6g} s, during {}: {} flash operations were in flight, {} left damaged pages or blocks{}; {} had not begun. What had been "
-        "fsynced is safe.\n",
-        cut["at_ns"].real() / 1e9, cut["struck"].text(), cut["operations_interrupted"].dump(), cut["operations_torn"].dump(), outcomes_text(cut),
+        "Power cut at {:.6g} s, during {}: {} flash operations were in flight, {} left damaged pages or blocks; {} had not begun. What had been fsynced "
+        "is safe.\n",
+        cut["at_ns"].real() / 1e9, cut["struck"].text(), cut["operations_interrupted"].dump(), cut["operations_torn"].dump(),
         cut["operations_undone"].dump());
     if (cut["protected"].truth())
-        fmt::print("The drive has capacitors (dram.protected): what is in its buffer is programmed before it stops. What the file "
-                   "system had not handed over is lost.\n");
+        fmt::print("The drive has capacitors (dram.protected): its write buffer is saved. Writes still in the file system's cache are lost.\n");
     const Json& persistence = cut["persistence"];
     if (persistence.members().empty()) return;
     fmt::print("{}: of {} changes that were not synced {} are lost\n", persistence["model"].text(), persistence["changes_unsynced"].dump(),
@@ -386,7 +380,10 @@ void add_ctl(CLI::App& app, Action& action) {
     auto [c, o] = add_command(app, action, run_ctl, "ctl", "Ask a live mount, change it, cut its power, inject faults",
                               "flashlab ctl /mnt set latency=10x,log=requests");
     c.add_option("MNT", o.target, "Mount point or device directory")->required();
-    c.add_option("ACTION", o.action, "stats, flush, idle, unsynced, use, set, age, stream, powercut, fault")->required();
+    c.add_option("ACTION", o.action,
+                 "stats: counters; flush: write all to flash; idle: let the drive do its own work; unsynced: what a power cut would lose; use: who "
+                 "wrote what (mount -o use); set: latency, log; age: time passes; stream: placement; powercut; fault: inject errors")
+        ->required();
     c.add_option("ARGUMENTS", o.arguments,
                  "of set: latency=off|real|Nx, log=none|summary|requests|all; of age: 30d; of stream: uid:N=STREAM, pid:N=STREAM, clear; of fault: "
                  "add RULE, plan FILE, list, clear [NUMBER|all]")

@@ -129,7 +129,7 @@ int run_dump(const DumpOptions& o) {
     const auto config = read_device_toml(o.directory);
     if (!config) return complain("dump: " + config.error());
     if (const auto mounted = find_mount(o.directory))
-        return complain(fmt::format("dump: {}: it is mounted on {}", o.directory, mounted->mount_point));
+        return complain(fmt::format("dump: {0}: it is mounted on {1}; unmount it first: flashlab umount {1}", o.directory, mounted->mount_point));
     const auto say = [](const std::string& text) { complain(text); };
     if (const auto free = wait_for_images(o.directory, DeviceAccess::look, say); !free) return complain("dump: " + free.error());
     const auto geometry = Geometry::make(config->ssd.nand.geometry);

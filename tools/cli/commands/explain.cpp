@@ -5,9 +5,6 @@
 #include <string>
 #include <vector>
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -15,6 +12,7 @@
 #include "tools/explain/story.h"
 #include "tools/host/aside_file.h"
 #include "tools/host/complaint.h"
+#include "tools/host/terminal.h"
 #include "tools/run/trace_input.h"
 #include "tools/text/table.h"
 
@@ -34,11 +32,6 @@ struct ExplainOptions {
 
 constexpr std::uint64_t longest_trace = 200, drawn_page_bytes = 4096;
 constexpr std::size_t narrowest = 80;
-
-std::size_t terminal_columns() {
-    winsize size{};
-    return ::isatty(STDOUT_FILENO) == 1 && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? std::max<std::size_t>(narrowest, size.ws_col) : narrowest;
-}
 
 /// The requests as steps. Pages get numbers in the order of their first touch, since a story's drive is small.
 std::expected<std::string, std::string> script_of(const TraceInput& input) {
@@ -78,7 +71,7 @@ std::string sum_of(const StoryTotals& t) {
 }
 
 std::string told(const Story& story, bool brief) {
-    const std::size_t columns = terminal_columns();
+    const std::size_t columns = std::max(narrowest, terminal_columns());
     std::string text = fmt::format("{} on {} blocks of {} pages; the host sees {} pages\n{}", story.scheme, story.blocks, story.pages_per_block,
                                    story.units, legend());
     for (std::size_t i = 0; i < story.frames.size(); ++i) {
@@ -104,7 +97,8 @@ int run_explain(const ExplainOptions& o) {
         return complain("explain: which requests? Such as: flashlab explain w0x4.w1.w1.g1, or --trace FILE", exit_usage);
     const auto story = tell_story(
         script,
-        {.scheme = o.ftl, .blocks = o.blocks, .pages_per_block = o.pages_per_block, .seed = o.seed, .levels_wear = o.levels_wear, .until = o.until});
+        {.scheme = o.ftl, .blocks = o.blocks, .pages_per_block = o.pages_per_block, .seed = o.seed, .levels_wear = o.levels_wear,
+         .until = o.until, .folds_pages = !o.trace.path.empty()});
     if (!story) return complain(fmt::format("explain: {}", story.error()), exit_usage);
     if (!o.html.empty()) {
         auto file = AsideFile::make(o.html, AsideFile::Existing::replaced, {o.trace.path});
@@ -129,7 +123,8 @@ void add_explain(CLI::App& app, Action& action) {
         "20 random pages of seed 7, f flushes, i is a pause, and c fails the power in the midst of the step before.");
     c.add_option("SCRIPT", o.script, "Steps, joined by '.': the text below says which there are");
     c.add_option("--ftl", o.ftl, translation_layers())->capture_default_str();
-    c.add_option("--trace", o.trace.path, "Tell this trace instead, 200 requests at most; its pages of 4 KiB are numbered as they come");
+    c.add_option("--trace", o.trace.path, "Tell this trace instead, 200 requests at most; its pages of 4 KiB are numbered as they come, and begin at 0 again "
+                 "where the tiny drive ends");
     c.add_option("--format", o.trace.format, "of --trace, as for replay")->capture_default_str();
     c.add_option("--limit", o.trace.limit, "of --trace: at most this many requests");
     c.add_option("--skip", o.trace.skip, "of --trace: leave out this many at the beginning");

@@ -14,6 +14,7 @@
 #include "tools/drive/config_schema.h"
 #include "tools/drive/device_check.h"
 #include "tools/drive/device_directory.h"
+#include "tools/drive/device_presets.h"
 #include "tools/drive/device_repair.h"
 #include "tools/drive/device_report.h"
 #include "tools/drive/fdp_pages.h"
@@ -112,7 +113,7 @@ int show_config(const std::string& target, OutputFormat format) {
 }
 
 std::string what_was_read(const CheckedDevice& checked, bool asked) {
-    if (!asked) return fmt::format("read the OOB of {} written pages, not their data (--data reads those)", checked.oob_pages);
+    if (!asked) return fmt::format("read the spare areas of {} written pages, not the data of files (--data reads those)", checked.oob_pages);
     return fmt::format("read the OOB of {} written pages and the data of {} pages of files{}", checked.oob_pages, checked.data_pages,
                        checked.data_checked ? "" : "; interrupted, the rest was not read");
 }
@@ -182,6 +183,9 @@ int run_info(const InfoOptions& o) {
     if (o.keys) {
         if (is_scheme_file(o.target)) // its keys, too
             if (const auto loaded = load_scheme(o.target); !loaded) return complain(fmt::format("info: {}", loaded.error()), exit_usage);
+        if (o.format == OutputFormat::table)
+            fmt::print("Defaults are those of a configuration that names nothing. flashlab mkfs without options takes the preset {}: {}.\n\n",
+                       default_preset_name, "flashlab presets lists them");
         fmt::print("{}", shown(o.format, config_keys_as_json(), describe_config_keys()));
         Table counters{{"counter", "unit", "scheme", "meaning"}};
         const Json declared = counters_of_schemes();
@@ -274,7 +278,7 @@ int run_fsck(const FsckOptions& o) {
 
 void add_fsck(CLI::App& app, Action& action) {
     auto [c, o] = add_command(app, action, run_fsck, "fsck",
-                              "Check a drive: flash, map, file system. Exit code as fsck(8): 0 clean, 1 mended, 4 damaged, 8 could not look",
+                              "Check a drive: flash, map, file system. Exit code as fsck(8): 0 clean, 1 mended, 4 damaged, 8 could not look, 16 wrong usage",
                               "flashlab fsck /tmp/disk --json");
     c.add_option("DIR", o.directory, "Device directory, not mounted")->required();
     auto* look = c.add_flag("-n,--no-change", o.look_only, "Look only. After a power cut the recovery runs on a copy in memory");

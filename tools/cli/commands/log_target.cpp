@@ -23,14 +23,16 @@ std::expected<std::string, std::string> find_log(const std::string& command, con
         if (const auto flushed = ask_mount(*mounted, Json::object({{"cmd", "flush_log"}})); !flushed)
             complain(fmt::format("{}: the mount did not answer ({}); the newest rows may be missing", command, flushed.error()));
         else if (const std::uint64_t bytes = (*flushed)["unsynced_bytes"].number(); bytes != 0)
-            complain(fmt::format("{} (the level of its log is {})", not_on_flash(command, bytes, mounted->mount_point), (*flushed)["level"].text()));
+            complain(fmt::format("{}; its log has the level {}", not_on_flash(command, bytes, mounted->mount_point), (*flushed)["level"].text()));
     } else if (std::filesystem::is_directory(target)) {
         path = target + "/events.db";
     }
-    std::error_code ignored;
-    if (!std::filesystem::exists(path, ignored))
-        return std::unexpected(
-            fmt::format("{}: {}: there is no event log; mount the device with --log summary (the default) or more", command, path));
+    std::error_code error;
+    if (!std::filesystem::exists(path, error))
+        return std::unexpected(error ? fmt::format("{}: {}: {}", command, path, error.message())
+                                     : fmt::format("{}: {}: there is no event log. Record one: mount the device with --log summary (the default) or "
+                                                   "more, or give bench or replay --events FILE",
+                                                   command, path));
     return path;
 }
 

@@ -23,6 +23,7 @@
 #include "tools/run/device_choice.h"
 #include "tools/run/run_device.h"
 #include "tools/run/virtual_device.h"
+#include "tools/text/printable.h"
 #include "tools/text/sizes.h"
 #include "tools/text/table.h"
 
@@ -86,7 +87,7 @@ Json report(const std::string& directory, const DevicePlan& plan, bool made) {
 
 void print_human(const std::string& directory, const DevicePlan& plan, bool made) {
     const auto& g = plan.config.ssd.nand.geometry;
-    fmt::print("{}: {} of {}, translation layer {}{}\n", directory, human_size(plan.logical_bytes), plan.config.ssd.preset,
+    fmt::print("{}: {} of {}, translation layer {}{}\n", printable_line(directory), human_size(plan.logical_bytes), plan.config.ssd.preset,
                plan.config.ssd.ftl.scheme,
                plan.config.in_journal() ? ", metadata in a journal"
                : plan.config.is_raw()   ? ", no file system"
@@ -96,8 +97,8 @@ void print_human(const std::string& directory, const DevicePlan& plan, bool made
     const std::uint32_t together = std::max(1u, plan.config.ssd.nand.rain); // the reserve counts blocks of so many
     const double blocks = 1.0 * g.channels * g.chips_per_channel * g.dies_per_chip * g.planes_per_die * g.blocks_per_plane / together;
     const auto percent = [blocks](std::uint32_t spare) { return 100.0 * spare / blocks; };
-    fmt::print("  groups {}, reserve {} blocks ({:.1f} %), effective {} ({:.1f} %)\n", plan.ftl.groups, plan.ftl.spare_blocks,
-               percent(plan.ftl.spare_blocks), plan.ftl.effective_spare_blocks, percent(plan.ftl.effective_spare_blocks));
+    fmt::print("  spare  {} of {:.0f} blocks ({:.1f} %), {} of them for collection; {} write points\n", plan.ftl.spare_blocks, blocks,
+               percent(plan.ftl.spare_blocks), plan.ftl.effective_spare_blocks, plan.ftl.groups);
     fmt::print("  needs  disk {} now, {} when full; PRAM {}; RAM about {} while mounted\n", human_size(plan.pram_bytes + 8192),
                human_size(plan.nand_bytes + plan.pram_bytes), plan.config.needs_pram() ? human_size(plan.pram_bytes) : "none",
                human_size(plan.ram_bytes));
@@ -140,7 +141,7 @@ int run_mkfs(const MkfsOptions& o) {
     if (auto free = check_device_target(o.directory, existing); !free) return complain(fmt::format("mkfs: {}", free.error()));
     const bool is_default = asked.empty() && !o.size_bytes && !o.preset && !o.config_file; // nobody chose what a warning would be about
     for (const auto& warning : plan->ftl.warnings)
-        if (!is_default) complain(fmt::format("warning: {}", warning));
+        if (!is_default && !o.quiet) complain(fmt::format("warning: {}", warning));
     const Interruption interruption;
     const auto finish = [&](const std::string& made) {
         return before->fill_percent != 0 ? precondition_drive(made, *before, o.seed.value_or(1)) : std::expected<void, std::string>{};

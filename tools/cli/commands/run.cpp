@@ -99,7 +99,11 @@ std::expected<int, std::string> run_program(const RunOptions& o, TrialDrive& dri
                                       .environment = {{"FLASHLAB_MOUNT", drive.mount_point()}},
                                       .standard_output = o.format == OutputFormat::table ? OutputTo::file_or_inherited : OutputTo::error,
                                       .terminal = Terminal::lend});
-    if (!program) return std::unexpected(program.error());
+    if (!program) {
+        const std::string& name = o.command.front();
+        const bool is_relative = name.find('/') != std::string::npos && !name.starts_with("/");
+        return std::unexpected(program.error() + (is_relative ? ": it is looked for in the mounted folder; give an absolute path" : ""));
+    }
     for (auto pause = std::chrono::microseconds{200};; pause = std::min(pause * 2, std::chrono::microseconds{10'000})) {
         if (const auto code = program->poll()) return *code;
         if (Interruption::came()) return Interruption::exit_code(); // its group ends with `program`
@@ -107,7 +111,8 @@ std::expected<int, std::string> run_program(const RunOptions& o, TrialDrive& dri
     }
 }
 
-/// What the drive says after the program: use, counters, health, configuration.
+/// What the drive says after the program: use, counters, health, configuration. It goes on working meanwhile: use["drive"] has the counters of the
+/// moment of `use`.
 struct Answers {
     Json use, stats, smart, info, config;
 };
@@ -116,7 +121,7 @@ std::expected<Answers, std::string> ask_all(TrialDrive& drive) {
     Answers answers;
     for (const auto& [command, to] : std::initializer_list<std::pair<const char*, Json*>>{
              {"use", &answers.use}, {"stats", &answers.stats}, {"smart", &answers.smart}, {"info", &answers.info}, {"config", &answers.config}}) {
-        auto answer = drive.ask(Json::object({{"cmd", command}}));
+        auto answer = drive.ask(Json::object({{"cmd", command}, {"drive", true}}));
         if (!answer) return std::unexpected(fmt::format("the mount does not answer: {}", answer.error()));
         *to = std::move(*answer);
     }
@@ -140,9 +145,9 @@ Json lifetime_of(const RunOptions& o, const Answers& a, double seconds) {
                                         .device_bytes = info["device_bytes"].number(),
                                         .mean_erases = smart["wear_mean"].real(),
                                         .worst_erases = smart["wear_max"].real(),
-                                        .host_bytes = a.stats["host_write_bytes"].number(),
+                                        .host_bytes = a.use["drive"]["host_write_bytes"].number(),
                                         .nand_bytes = a.use["nand_write_bytes"].number(),
-                                        .erases = sum_of(a.stats["nand"], "block_erases")});
+                                        .erases = sum_of(a.use["drive"]["nand"], "block_erases")});
     const bool is_timed = o.latency == "real" && seconds > 0; // otherwise the pace is this machine's, which says nothing of the drive
     const double runs = o.runs_per_day > 0 ? o.runs_per_day : is_timed ? 86400.0 / seconds : 0;
     Json out = life.to_json();
@@ -153,6 +158,7 @@ Json lifetime_of(const RunOptions& o, const Answers& a, double seconds) {
     if (runs > 0)
         assumptions.push(o.runs_per_day > 0 ? fmt::format("the program runs {:g} times a day", o.runs_per_day)
                                             : fmt::format("the program runs again and again without a pause, {:.3g} s each time", seconds));
+    if (!is_timed) assumptions.push("with --latency off this machine's speed decides what is collected meanwhile: repeat the run, or take --latency real");
     for (const std::string& sentence : lifetime_assumptions()) assumptions.push(sentence);
     out.add("assumptions", std::move(assumptions));
     return out;
@@ -173,7 +179,7 @@ Json without_ourselves(const Json& processes) {
 }
 
 Json report_of(const RunOptions& o, const Variant& variant, const Answers& a, int code, double seconds) {
-    const Json& stats = a.stats;
+    const Json& stats = a.use["drive"];
     Json out = Json::object({{"label", variant.label},
                              {"command", fmt::format("{}", fmt::join(o.command, " "))},
                              {"exit_code", code},
@@ -181,7 +187,7 @@ Json report_of(const RunOptions& o, const Variant& variant, const Answers& a, in
                              {"ftl", a.info["ftl"]},
                              {"metadata", a.info["metadata"]},
                              {"device_bytes", a.info["device_bytes"]},
-                             {"latency", stats["latency"]},
+                             {"latency", a.stats["latency"]},
                              {"wall_seconds", seconds},
                              {"calls", a.use["calls"]},
                              {"failed_calls", a.use["failed_calls"]},
@@ -200,7 +206,7 @@ Json report_of(const RunOptions& o, const Variant& variant, const Answers& a, in
     out.add("host_per_application_byte", over(stats["host_write_bytes"], a.use["write_bytes"]));
     for (const char* key : {"waf", "waf_user", "waf_gc", "waf_merge", "waf_map", "waf_parity"}) out.add(key, stats[key]);
     out.add("nand_per_application_byte", over(a.use["nand_write_bytes"], a.use["write_bytes"]));
-    out.add("latency_us", stats["operations"]);
+    out.add("latency_us", a.stats["operations"]);
     out.add("processes", without_ourselves(a.use["processes"]));
     for (const char* key : {"files", "syncs_by_caller"}) out.add(key, a.use[key]);
     out.add("lifetime", lifetime_of(o, a, seconds));

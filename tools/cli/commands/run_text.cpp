@@ -31,7 +31,7 @@ std::string way_of_bytes(const Json& r) {
                        "             {:>10}   blocks erased, {} pages read, {} PRAM words written\n",
                        size_of(r["application_write_bytes"]), r["calls"].dump(), r["syncs"].dump(), r["failed_calls"].dump(),
                        size_of(r["host_write_bytes"]), ratio_of(r["host_per_application_byte"]), size_of(r["metadata_write_bytes"]),
-                       size_of(r["nand_write_bytes"]), ratio_of(r["waf"]), causes_of(r["nand_write_bytes_by_cause"]), r["nand_block_erases"].dump(),
+                       size_of(r["nand_write_bytes"]), r["host_write_bytes"].number() == 0 ? "-" : ratio_of(r["waf"]), causes_of(r["nand_write_bytes_by_cause"]), r["nand_block_erases"].dump(),
                        r["nand_page_reads"].dump(), r["pram_words_written"].dump());
 }
 
@@ -172,7 +172,7 @@ Table side_by_side(const Json& reports) {
                 return value.is_null() ? std::string{"-"} : micros_of(value);
             });
         }
-    row("0.1 % from us on", [](const Json& r) { return r["slow_requests"].is_object() ? micros_of(r["slow_requests"]["least_us"]) : "-"; });
+    row("slowest 0.1 %, us", [](const Json& r) { return r["slow_requests"].is_object() ? micros_of(r["slow_requests"]["least_us"]) : "-"; });
     row("waited for", [](const Json& r) {
         const auto& waits = r["slow_requests"]["waits"].items();
         return waits.empty() ? "-" : fmt::format("{} {:.0f} %", waits.front()["what"].text(), 100 * waits.front()["share"].real());

@@ -343,6 +343,8 @@ int run_crash_torture(const CrashTortureOptions& o) {
     auto failed = torture.prepare(o.device);
     if (!failed) failed = try_cuts(o, torture, trial);
     if (failed && !Interruption::came()) return complain(fmt::format("crash torture: {}", *failed), torture.failure_code());
+    if (trial.cuts != 0 && o.at == "work" && std::ranges::all_of(torture.outcomes(), [](std::uint64_t count) { return count == 0; }))
+        complain("crash torture: no cut met the flash at work, so next to nothing was tested: let the command write longer, or give --latency real");
     if (trial.keeps_work) removed.keep();
     const Json json = Json::object(
         {{"cuts", trial.cuts},

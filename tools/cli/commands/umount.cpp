@@ -54,10 +54,14 @@ std::expected<Unmounted, std::string> call_fusermount(const std::string& mount_p
         pollfd watch{.fd = pipe[0], .events = POLLIN, .revents = 0};
         return ::poll(&watch, 1, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1'000'000'000))) != 0;
     };
-    for (ssize_t n = 0; ends_in_time() && ((n = ::read(pipe[0], buffer.data(), buffer.size())) > 0 || (n < 0 && errno == EINTR));)
+    bool has_ended = false;
+    while (!has_ended && ends_in_time()) {
+        const ssize_t n = ::read(pipe[0], buffer.data(), buffer.size());
+        has_ended = n == 0 || (n < 0 && errno != EINTR);
         done.words.append(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
+    }
     ::close(pipe[0]);
-    if (Clock::now() >= latest) // it hangs in the kernel, and ends when the daemon answers
+    if (!has_ended) // it hangs in the kernel, and ends when the daemon answers
         return std::unexpected(std::string{"its daemon does not answer the kernel: it is stopped or very busy; the unmount goes on when it answers"});
     while (!done.words.empty() && done.words.back() == '\n') done.words.pop_back();
     int status = 0;
@@ -75,7 +79,8 @@ Unmounted unmount_as_root(const std::string& mount_point) {
 
 /// A mount is busy while somebody only looks at it, as each command of ours does that searches for a drive. That lasts a moment.
 std::expected<Unmounted, std::string> unmount(const std::string& mount_point, double timeout_s) {
-    const auto latest = Clock::now() + std::chrono::ceil<Clock::duration>(std::chrono::duration<double>{timeout_s});
+    constexpr double least_s = 2; // a daemon that is not stopped answers in this time
+    const auto latest = Clock::now() + std::chrono::ceil<Clock::duration>(std::chrono::duration<double>{std::max(timeout_s, least_s)});
     for (const auto until = Clock::now() + std::chrono::seconds{1};; std::this_thread::sleep_for(std::chrono::milliseconds{20})) {
         auto done = call_fusermount(mount_point, latest);
         if (done && done->code == 127) done = unmount_as_root(mount_point);
@@ -156,7 +161,8 @@ void add_umount(CLI::App& app, Action& action) {
     auto [c, o] = add_command(app, action, run_umount, "umount", "Unmount and wait until the images are clean", "flashlab umount /mnt");
     c.add_option("MNT", o.target, "Mount point, or its device directory")->required();
     c.add_option("--timeout", o.timeout_s,
-                 "Seconds to wait until the images are clean; ends with 3 where somebody else still holds the mount then, else with 1")
+                 "Seconds to wait until the images are clean; ends with 3 where somebody else still holds the mount then, else with 1. That files "
+                 "are in use there is told after a second")
         ->check(CLI::Range(0.0, 86400.0))
         ->capture_default_str();
 }
