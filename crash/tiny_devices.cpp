@@ -141,6 +141,7 @@ std::expected<SsdConfig, std::string> shaped(const std::string& shape) {
     }
     if (shape == "near") { // segments are approximate, and their pages learned from together
         g.pages_per_block = 8;
+        g.spare_bytes = 40; // two neighbours on both sides are named
         c.ftl.options.set(leaftl_option::gamma, 2);
         c.ftl.options.set(leaftl_option::batch_pages, 8);
         c.ftl.options.set(demand_option::mapping_cache_bytes, 256);

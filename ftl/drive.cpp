@@ -38,7 +38,12 @@ std::expected<std::unique_ptr<Drive>, DriveError> Drive::assemble(const SsdConfi
 
 std::expected<void, std::string> Drive::make_ssd() {
     if (config_.dram.is_partitioned())
-        if (auto why = DramPartition::refusal(config_.dram, ftl_->mapping_space(), ftl_->logical_page_bytes())) return std::unexpected(*why);
+        if (auto why = DramPartition::refusal(config_.dram, *ftl_)) return std::unexpected(*why);
+    const DramConfig& dram = config_.dram;
+    if (!dram.is_partitioned() && dram.size_bytes != 0 && dram.write_buffer_bytes + ftl_->map_cache_bytes() > dram.size_bytes)
+        return std::unexpected(fmt::format("dram.size = {} does not hold the write buffer of {} bytes and the maps' cache and directory of {}: raise "
+                                           "dram.size, or lower dram.write_buffer_bytes or ftl.mapping_cache_bytes (0: a 32nd of the map)",
+                                           dram.size_bytes, dram.write_buffer_bytes, ftl_->map_cache_bytes()));
     ssd_ = std::make_unique<Ssd>(config_, *ftl_, array_, pram_.get(), buffer_range_, events_);
     return {};
 }

@@ -23,6 +23,7 @@ public:
     [[nodiscard]] const Ftl& undecorated() const override { return below_.undecorated(); }
     [[nodiscard]] FtlSpace space() const override { return below_.space(); }
     [[nodiscard]] MappingSpace* mapping_space() override { return below_.mapping_space(); }
+    [[nodiscard]] std::uint64_t map_cache_bytes() const override { return below_.map_cache_bytes(); }
 
 protected:
     [[nodiscard]] Ftl& below() { return below_; }

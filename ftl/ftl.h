@@ -122,6 +122,8 @@ public:
     /// The maps that share the drive's DRAM with the write buffer (ftl/cache/mapping_space.h); null where they lie elsewhere, or always whole in
     /// DRAM. Its functions that change something are requests (E2).
     [[nodiscard]] virtual MappingSpace* mapping_space() { return nullptr; }
+    /// DRAM that a map on flash has where nobody divides it: its cache and directory. 0: the maps lie elsewhere, or always whole in DRAM.
+    [[nodiscard]] virtual std::uint64_t map_cache_bytes() const { return 0; }
 
     /// Finds the mapping again. The first call on an object, on a new device too: mkfs leaves all-zero tables, which are an empty device.
     ///

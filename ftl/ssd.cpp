@@ -78,7 +78,7 @@ std::unique_ptr<Scrubber> make_scrubber(const SsdConfig& config, Ftl& ftl, NandA
 Ssd::Ssd(const SsdConfig& config, Ftl& ftl, NandArray& array, Pram* pram, PramRange buffer_range, EventSink& events)
     : config_{config}, ftl_{ftl}, array_{array}, pram_{pram}, events_{events},
       buffer_{make_buffer(config.dram, ftl, pram, buffer_range, array.geometry().dies())},
-      partition_{config.dram.is_partitioned() ? std::make_unique<DramPartition>(config.dram, ftl.mapping_space(), *buffer_, events) : nullptr},
+      partition_{config.dram.is_partitioned() ? std::make_unique<DramPartition>(config.dram, ftl, *buffer_, events) : nullptr},
       front_{buffer_ ? static_cast<Ftl&>(*buffer_) : ftl},
       wear_{config.ftl.wear_threshold == 0 ? nullptr : std::make_unique<WearLeveler>(ftl, array, config.ftl.wear_threshold)},
       scrub_{make_scrubber(config, ftl, array)}, host_{config.host_link}, scratch_(ftl.logical_page_bytes()) {}

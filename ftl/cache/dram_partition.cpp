@@ -35,11 +35,18 @@ GhostState::Hits as_hits(GhostHits hits) { return {static_cast<double>(hits.read
 
 } // namespace
 
-std::optional<std::string> DramPartition::refusal(const DramConfig& config, const MappingSpace* maps, std::uint32_t page_bytes) {
+std::optional<std::string> DramPartition::refusal(const DramConfig& config, Ftl& ftl) {
+    const MappingSpace* const maps = ftl.mapping_space();
+    const std::uint32_t page_bytes = ftl.logical_page_bytes();
     if (config.partition == "ghost" && (!std::has_single_bit(config.ghost_bitmap_bytes) || config.ghost_bitmap_bytes < 8))
         return fmt::format("dram.ghost_bitmap_bytes = {}: a power of two, at least 8", config.ghost_bitmap_bytes);
-    if (maps == nullptr && config.size_bytes < page_bytes)
-        return fmt::format("dram.size = {} does not hold a logical page of {} bytes", config.size_bytes, page_bytes);
+    if (maps == nullptr && config.size_bytes < ftl.map_cache_bytes() + page_bytes)
+        return fmt::format("dram.size = {} does not hold a logical page of {} bytes{}", config.size_bytes, page_bytes,
+                           ftl.map_cache_bytes() == 0
+                               ? ""
+                               : fmt::format(" beside the {} bytes of the maps' cache and directory: raise dram.size, or lower "
+                                             "ftl.mapping_cache_bytes (0: a 32nd of the map)",
+                                             ftl.map_cache_bytes()));
     if (maps == nullptr) return std::nullopt;
     const std::uint64_t least = maps->map_shape().least_bytes;
     const auto wanted = [&](const DramConfig& dram) {
@@ -53,12 +60,15 @@ std::optional<std::string> DramPartition::refusal(const DramConfig& config, cons
                        enough.size_bytes);
 }
 
-DramPartition::DramPartition(const DramConfig& config, MappingSpace* maps, BufferedFtl& buffer, EventSink& events)
-    : config_{config}, maps_{maps}, buffer_{buffer}, events_{events}, shape_{maps ? maps->map_shape() : MappingSpaceShape{}},
-      page_bytes_{buffer.logical_page_bytes()}, metadata_bytes_{ghost_metadata(config, maps, page_bytes_)},
-      is_adaptive_{config.is_adaptive() && maps != nullptr} {
-    ensure(config.is_partitioned() && !refusal(config, maps, buffer.logical_page_bytes()), "a DRAM that can be partitioned");
-    if (maps_ == nullptr) return;
+DramPartition::DramPartition(const DramConfig& config, Ftl& ftl, BufferedFtl& buffer, EventSink& events)
+    : config_{config}, maps_{ftl.mapping_space()}, buffer_{buffer}, events_{events}, shape_{maps_ ? maps_->map_shape() : MappingSpaceShape{}},
+      page_bytes_{buffer.logical_page_bytes()}, metadata_bytes_{ghost_metadata(config, maps_, page_bytes_)},
+      is_adaptive_{config.is_adaptive() && maps_ != nullptr} {
+    ensure(config.is_partitioned() && !refusal(config, ftl), "a DRAM that can be partitioned");
+    if (maps_ == nullptr) {
+        map_bytes_ = ftl.map_cache_bytes();
+        return;
+    }
     entry_bytes_ = std::max(shape_.unit_bytes / shape_.entries_per_unit, 1u);
     interval_ = config.tune_interval != 0 ? config.tune_interval : config.partition == "ghost" ? shape_.interval : curve_interval;
     if (is_adaptive_)
@@ -108,7 +118,7 @@ std::uint32_t DramPartition::pages_beside(std::uint64_t map_bytes) const {
 }
 
 FtlResult<SimTime> DramPartition::begin(SimTime now) {
-    if (maps_ == nullptr) return buffer_.set_capacity(pages_beside(0), now);
+    if (maps_ == nullptr) return buffer_.set_capacity(pages_beside(map_bytes_), now);
     map_bytes_ = curve_tuner_ ? curve_tuner_->map_bytes()[curve_tuner_->step()] : tuner_->map_bytes();
     const auto set = apply(map_bytes_, now);
     if (is_adaptive_) { // the recovery's traffic says nothing of the load

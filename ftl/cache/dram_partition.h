@@ -33,10 +33,10 @@ struct PartitionCounters {
 
 class DramPartition {
 public:
-    /// `maps` is null for a scheme without a mapping cache: then all of it buffers writes. See refusal().
-    DramPartition(const DramConfig& config, MappingSpace* maps, BufferedFtl& buffer, EventSink& events);
+    /// `ftl` is below `buffer`. If its maps cannot share (mapping_space() is null) all that their cache leaves buffers writes. See refusal().
+    DramPartition(const DramConfig& config, Ftl& ftl, BufferedFtl& buffer, EventSink& events);
     /// Why this DRAM cannot be partitioned for this scheme; none when it can.
-    [[nodiscard]] static std::optional<std::string> refusal(const DramConfig& config, const MappingSpace* maps, std::uint32_t page_bytes);
+    [[nodiscard]] static std::optional<std::string> refusal(const DramConfig& config, Ftl& ftl);
 
     /// The shares are set; the scheme has recovered.
     [[nodiscard]] FtlResult<SimTime> begin(SimTime now);

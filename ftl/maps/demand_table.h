@@ -95,6 +95,7 @@ public:
         return this;
     }
     MappingSpaceShape map_shape() const override;
+    [[nodiscard]] std::uint64_t cache_bytes() const { return fixed_bytes() + cache_bytes_; }
     std::uint64_t map_bytes_used() const override { return fixed_bytes() + entries_.bytes_used() + models_.bytes_used(); }
     FtlResult<SimTime> set_map_bytes(std::uint64_t bytes, SimTime now) override {
         cache_bytes_ = std::clamp<std::uint64_t>(entries_in(bytes), least_entries, most_.count) * most_.bytes_each;

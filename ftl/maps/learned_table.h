@@ -61,6 +61,7 @@ public:
     [[nodiscard]] const LearnedCounters& learned() const { return learned_; }
     [[nodiscard]] std::uint64_t bytes_used() const { return used_; }
     [[nodiscard]] std::uint64_t directory_bytes() const { return pages_.directory_bytes(); }
+    [[nodiscard]] std::uint64_t cache_bytes() const { return directory_bytes() + config_.bytes; }
     /// In DRAM and on flash.
     [[nodiscard]] std::uint64_t segments() const;
     /// All segments of each group, those on flash too.

@@ -50,9 +50,9 @@ void NodeEntries::update(Lpn lpn, std::uint32_t entry) {
     ensure(s != none, "only a cached entry is updated");
     slots_[s].entry = entry;
     if (slots_[s].is_dirty()) return;
-    leave(s);
+    unlink(s, order_of(s)); // its node neither leaves nor comes: the trend that prefetching follows is of nodes
     mark_dirty(s);
-    join(s, used_at_[s]);
+    link_by_time(s, used_at_[s]);
 }
 
 void NodeEntries::remove(Lpn lpn) {
@@ -112,14 +112,18 @@ std::optional<Lpn> NodeEntries::victim_for_neighbour(Lpn missed) const {
 }
 
 /// Into the order of its node that it belongs to: at the hot end, or by its time.
-void NodeEntries::join(std::uint32_t s, std::uint64_t time) {
-    if (used_at_.size() <= s) used_at_.resize(s + 1);
-    const std::uint32_t page = page_of(s);
-    Node& node = nodes_[page];
+void NodeEntries::link_by_time(std::uint32_t s, std::uint64_t time) {
     Order& order = order_of(s);
     std::uint32_t colder = time == 0 ? none : order.hot;
     while (colder != none && used_at_[colder] > time) colder = slots_[colder].colder;
     link_above(s, colder, order);
+}
+
+void NodeEntries::join(std::uint32_t s, std::uint64_t time) {
+    if (used_at_.size() <= s) used_at_.resize(s + 1);
+    const std::uint32_t page = page_of(s);
+    Node& node = nodes_[page];
+    link_by_time(s, time);
     used_at_[s] = time;
     node.used += time;
     if (++node.count == 1)

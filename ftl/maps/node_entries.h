@@ -65,6 +65,7 @@ private:
         std::uint32_t place = none; ///< in the heap
     };
     [[nodiscard]] Order& order_of(std::uint32_t s) { return slots_[s].is_dirty() ? nodes_[page_of(s)].dirty : nodes_[page_of(s)].clean; }
+    void link_by_time(std::uint32_t s, std::uint64_t time);
     void join(std::uint32_t s, std::uint64_t time);
     void leave(std::uint32_t s);
     void set_time(std::uint32_t s, std::uint64_t time);

@@ -36,6 +36,10 @@ public:
     std::string_view name() const override { return name_; }
     bool durable_when_answered() const override { return Table::durable_when_answered; }
     MappingSpace* mapping_space() override { return table_.mapping_space(); }
+    std::uint64_t map_cache_bytes() const override {
+        if constexpr (requires { table_.cache_bytes(); }) return table_.cache_bytes();
+        return 0;
+    }
     std::uint32_t pages_a_line() const override { return blocks_.units_a_line(); }
     std::uint32_t pages_a_batch() const override {
         if constexpr (requires { table_.pages_a_batch(); }) return std::max(pages_a_line(), table_.pages_a_batch());

@@ -44,9 +44,10 @@ public:
     void set_capacity(std::uint32_t capacity) { capacity_ = capacity; }
     [[nodiscard]] std::uint32_t in_order() const { return buffered_ + cached_pages_; }
     [[nodiscard]] bool has_room(std::uint32_t more) const {
-        return bytes_used() + std::uint64_t{more} * bytes_each_ <= std::uint64_t{capacity_} * bytes_each_ && !is_too_dirty();
+        return bytes_in_order() + std::uint64_t{more} * bytes_each_ <= std::uint64_t{capacity_} * bytes_each_ && !is_too_dirty();
     }
-    [[nodiscard]] std::uint64_t bytes_used() const { return page_bytes_ + std::uint64_t{buffered_} * bytes_each_; }
+    [[nodiscard]] std::uint64_t bytes_in_order() const { return page_bytes_ + std::uint64_t{buffered_} * bytes_each_; }
+    [[nodiscard]] std::uint64_t bytes_used() const { return bytes_in_order() + std::uint64_t{deferred()} * bytes_each_; }
     [[nodiscard]] std::optional<std::uint32_t> peek(Lpn lpn) const {
         const std::uint32_t s = slot_of(lpn);
         return s != none ? std::optional{slots_[s].entry} : holds(lpn) ? std::optional{stored_[lpn.value()]} : std::nullopt;

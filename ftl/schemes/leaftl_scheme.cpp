@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "ftl/maps/learned_table.h"
 #include "ftl/schemes/demand_scheme.h"
 
@@ -16,6 +18,18 @@ constexpr DemandKind leaftl_kind{.scheme = "leaftl",
                                      }};
 
 using LeaFtl = PagedFtl<LearnedTable>;
+
+/// The OOB of a page has its own record and names the pages of so many units before and behind it: then one read mends a misprediction.
+std::expected<FtlPlan, std::string> plan_leaftl(const SsdConfig& config, const Geometry& g) {
+    constexpr std::uint32_t name_bytes = 4;
+    const std::uint64_t wanted = PageOob::encoded_size + 2 * name_bytes * config.ftl.options[gamma];
+    const std::uint32_t there = config.nand.geometry.spare_bytes;
+    if (config.ftl.options[gamma] != 0 && wanted > there)
+        return std::unexpected(fmt::format("leaftl.gamma = {}: the names of so many neighbours on both sides and the page's own record take {} bytes of "
+                                           "the spare area, which has {}: lower it to {}, or raise nand.spare_bytes",
+                                           config.ftl.options[gamma], wanted, there, (there - PageOob::encoded_size) / (2 * name_bytes)));
+    return plan_demand(leaftl_kind, config, g);
+}
 
 std::expected<std::unique_ptr<Ftl>, std::string> make_leaftl(const FtlParts& parts) {
     auto policies = block_policies_of(parts.config, parts.plan.logical_pages);
@@ -67,7 +81,7 @@ const Scheme& leaftl_scheme() {
                                    .keys = demand_keys,
                                    .options = leaftl_options,
                                    .counters = leaftl_counters,
-                                   .plan = [](const SsdConfig& config, const Geometry& g) { return plan_demand(leaftl_kind, config, g); },
+                                   .plan = plan_leaftl,
                                    .make = make_leaftl,
                                    .write_memory = [](const SsdConfig& config, const FtlPlan& plan, const Geometry& g,
                                                       const Ftl& ftl) { return memory_of_demand(leaftl_kind, config, plan, g, ftl); },

@@ -27,7 +27,7 @@ constexpr std::array learnedftl_counters = demand_counters<NodeEntries, PageMode
     Counter{"pages_learned", "pages", "Pages whose place a model came to know.", model_counter<&ModelCounters::pages_learned>},
     Counter{"pages_sorted", "pages", "Pages rewritten in the order of their numbers, so that models know them.",
             model_counter<&ModelCounters::pages_sorted>},
-    Counter{"pages_forgotten", "pages", "Of these: forgotten for want of room, or for another interval.",
+    Counter{"pages_forgotten", "pages", "Pages that a model knew, forgotten for want of room, or for another interval.",
             model_counter<&ModelCounters::pages_forgotten>});
 
 /// What is spare must hold the logs' stale pages, not only the logs: else pages are put in order over and over for a block that is free.

@@ -95,15 +95,33 @@ TEST_CASE("a DRAM that does not hold what must lie there is refused", "[ssd][par
     DramConfig dram;
     dram.partition = "static";
     dram.size_bytes = fast.map_shape().least_bytes;
-    CHECK_FALSE(DramPartition::refusal(dram, &fast, 512));
+    CHECK_FALSE(DramPartition::refusal(dram, fast));
     dram.size_bytes -= 1;
-    CHECK(DramPartition::refusal(dram, &fast, 512)->find("too small") != std::string::npos);
+    CHECK(DramPartition::refusal(dram, fast)->find("too small") != std::string::npos);
     dram.partition = "ghost"; // its ghosts' records come on top
     dram.size_bytes += 1;
-    CHECK(DramPartition::refusal(dram, &fast, 512));
+    CHECK(DramPartition::refusal(dram, fast));
     dram.size_bytes = 1u << 20;
     dram.ghost_bitmap_bytes = 100;
-    CHECK(DramPartition::refusal(dram, &fast, 512)->find("power of two") != std::string::npos);
+    CHECK(DramPartition::refusal(dram, fast)->find("power of two") != std::string::npos);
+}
+
+TEST_CASE("maps that cannot share have their cache and directory out of the DRAM, the buffer has the rest, and too little is refused", "[ssd][partition]") {
+    for (const char* scheme : {"sftl", "leaftl"}) {
+        CAPTURE(scheme);
+        SsdConfig config = partitioned(scheme, 64 << 10, "curve");
+        config.ftl.options.set(demand_option::mapping_cache_bytes, 4096);
+        CutRig rig{config};
+        const std::uint64_t maps = rig.ftl().map_cache_bytes();
+        CHECK(maps >= 4096);
+        CHECK(rig.ssd().partition()->map_bytes() == maps);
+        CHECK(rig.ssd().partition()->buffer_bytes() == ((64u << 10) - maps) / 512 * 512);
+        DramConfig dram = config.dram;
+        dram.size_bytes = maps + 512;
+        CHECK_FALSE(DramPartition::refusal(dram, rig.ftl()));
+        dram.size_bytes = maps + 511;
+        CHECK(DramPartition::refusal(dram, rig.ftl())->find("ftl.mapping_cache_bytes") != std::string::npos);
+    }
 }
 
 TEST_CASE("ghost hits, profits and the decision of ten requests on DFTL are those reckoned by hand", "[ssd][partition]") {

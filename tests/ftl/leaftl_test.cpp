@@ -18,6 +18,7 @@ SsdConfig learned_drive(std::uint32_t gamma, std::uint64_t bytes) {
     shape.nand.geometry.planes_per_die = 1;
     shape.nand.geometry.blocks_per_plane = 60;
     shape.nand.geometry.pages_per_block = 32;
+    shape.nand.geometry.spare_bytes = PageOob::encoded_size + 8 * gamma; // the least
     shape.ftl.scheme = "leaftl";
     shape.ftl.options.set(leaftl_option::gamma, gamma);
     shape.ftl.options.set(leaftl_option::batch_pages, 16);
@@ -26,6 +27,14 @@ SsdConfig learned_drive(std::uint32_t gamma, std::uint64_t bytes) {
 }
 
 } // namespace
+
+TEST_CASE("a spare area that cannot name gamma neighbours on both sides is refused, with what it can", "[ftl][leaftl]") {
+    SsdConfig config = learned_drive(4, 1 << 16);
+    --config.nand.geometry.spare_bytes;
+    const auto plan = plan_ftl(config, Geometry::make(config.nand.geometry).value());
+    REQUIRE_FALSE(plan.has_value());
+    CHECK(plan.error().find("lower it to 3, or raise nand.spare_bytes") != std::string::npos);
+}
 
 TEST_CASE("each prediction of leaftl is within gamma of its page, and a wrong one costs exactly one read more", "[ftl][leaftl]") {
     for (const std::uint32_t gamma : {0u, 4u, 16u}) {

@@ -91,6 +91,17 @@ struct NodeModel {
 
 } // namespace
 
+TEST_CASE("a write to a node's only entry is no node that left: prefetching does not change by it", "[ftl][tpftl]") {
+    NodeEntries nodes{cached, per_page, pages};
+    for (std::uint32_t page = 0; page < 3; ++page) nodes.insert(Lpn{page * per_page}, 1, false);
+    for (std::uint32_t page = 0; page < 2; ++page) nodes.remove(Lpn{page * per_page}); // one more would be the third
+    nodes.update(Lpn{2 * per_page}, 2);
+    CHECK_FALSE(nodes.prefetches_selectively());
+    CHECK(nodes.use(Lpn{2 * per_page}) == 2);
+    nodes.remove(Lpn{2 * per_page});
+    CHECK(nodes.prefetches_selectively());
+}
+
 TEST_CASE("the nodes of tpftl evict, prefetch and clean as a model that searches all entries does", "[ftl][tpftl]") {
     const std::uint64_t seed = GENERATE(1u, 2u, 3u, 4u);
     CAPTURE(seed);

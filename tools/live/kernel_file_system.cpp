@@ -23,10 +23,11 @@ namespace fs = std::filesystem;
 struct KnownKind {
     std::string_view name, package;
     std::vector<std::string> make, check; ///< before the device
+    std::vector<std::string> mount{};     ///< options of mount(8)
 };
 const std::array<KnownKind, 3>& known_kinds() {
     static const std::array<KnownKind, 3> kinds{{{"ext4", "e2fsprogs", {"mkfs.ext4", "-q", "-F"}, {"e2fsck", "-f", "-n"}},
-                                                 {"xfs", "xfsprogs", {"mkfs.xfs", "-q", "-f"}, {"xfs_repair", "-n"}},
+                                                 {"xfs", "xfsprogs", {"mkfs.xfs", "-q", "-f"}, {"xfs_repair", "-n"}, {"-o", "nouuid"}},
                                                  {"btrfs", "btrfs-progs", {"mkfs.btrfs", "-q", "-f"}, {"btrfs", "check", "--readonly"}}}};
     return kinds;
 }
@@ -96,7 +97,11 @@ KernelFileSystem::Failure KernelFileSystem::make() {
 }
 
 KernelFileSystem::Failure KernelFileSystem::mount() {
-    auto failed = call({"mount", "-t", kind_, loop_, mount_point()});
+    // XFS refuses a second one of the same UUID, and another mount namespace may still hold that of the state before.
+    std::vector<std::string> words{"mount", "-t", kind_, loop_, mount_point()};
+    const std::vector<std::string>& options = find_kind(kind_)->mount;
+    words.insert(words.begin() + 1, options.begin(), options.end());
+    auto failed = call(std::move(words));
     is_mounted_ = !failed;
     return failed;
 }

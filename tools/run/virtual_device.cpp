@@ -40,12 +40,12 @@ std::expected<DevicePlan, std::string> plan_virtual_device(const DeviceChoice& c
                             human_size(plan->logical_bytes), human_size(plan->ram_bytes + plan->pram_bytes + records), there.error()));
     }
     if (plan)
-        if (auto fits = check_partitioned_dram(plan->config); !fits) return std::unexpected(with_origin(fits.error(), sources));
+        if (auto fits = check_dram_fits(plan->config); !fits) return std::unexpected(with_origin(fits.error(), sources));
     return plan;
 }
 
-std::expected<void, std::string> check_partitioned_dram(const DeviceConfig& config) {
-    if (!config.ssd.dram.is_partitioned()) return {};
+std::expected<void, std::string> check_dram_fits(const DeviceConfig& config) {
+    if (config.ssd.dram.size_bytes == 0) return {};
     const auto geometry = Geometry::make(config.ssd.nand.geometry);
     if (!geometry) return std::unexpected(geometry.error());
     NullEventSink events;

@@ -17,8 +17,8 @@
 namespace flashlab {
 
 /// Checks that a drive of this configuration can be assembled. Only the scheme itself knows whether dram.size is enough for what it keeps in DRAM.
-/// Cost: if the DRAM is partitioned, a drive without payload is built. Otherwise nothing is.
-[[nodiscard]] std::expected<void, std::string> check_partitioned_dram(const DeviceConfig& config);
+/// Cost: if dram.size is set, a drive without payload is built. Otherwise nothing is.
+[[nodiscard]] std::expected<void, std::string> check_dram_fits(const DeviceConfig& config);
 
 /// The device that the options come to, on whatever host: nothing is asked of this one's memory.
 [[nodiscard]] std::expected<DevicePlan, std::string> plan_device_of(const DeviceChoice& choice, std::uint64_t default_bytes);

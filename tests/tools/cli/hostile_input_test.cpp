@@ -209,7 +209,7 @@ TEST_CASE("a DRAM that does not hold a page beside the maps is refused with its 
         write(work / "f.toml", "[pram]\nbytes = 4194304\n[ftl]\nscheme = \"dftl\"\n[dram]\npartition = \"curve\"\nsize = " + bytes + "\n");
         const auto plan = plan_device(gather_config(sources).value(), 64u << 20, asked_keys(sources));
         REQUIRE(plan.has_value());
-        const auto fits = check_partitioned_dram(plan->config);
+        const auto fits = check_dram_fits(plan->config);
         return fits ? std::string{} : with_origin(fits.error(), sources);
     };
     const std::string text = refusal("128");

@@ -169,7 +169,7 @@ int code_of_failure(const MountSessionConfig& config) {
     if (!device) return exit_failed;
     const bool is_set = apply_environment(*device, config.open.environment, true) && apply_settings(*device, config.open.settings, true) &&
                         check_settings_of_scheme(config.open.settings, device->ssd);
-    return is_set && check_dram(device->ssd) && check_partitioned_dram(*device) ? exit_failed : exit_usage;
+    return is_set && check_dram(device->ssd) && check_dram_fits(*device) ? exit_failed : exit_usage;
 }
 
 /// Serves; `ready` runs when the mount answers.
