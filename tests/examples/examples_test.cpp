@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <array>
 
+#include "base/random.h"
 #include "ftl/blocks/full_blocks.h"
 #include "ftl/blocks/victim_policies.h"
 #include "ftl/make_ftl.h"
+#include "ftl/schemes/demand_options.h"
 #include "tests/examples/last.h"
 #include "tests/examples/windowed_victim.h"
 #include "tests/support/test_drive.h"
@@ -23,6 +25,38 @@ SsdConfig last_drive() {
 }
 
 } // namespace
+
+TEST_CASE("the example map is dftl where each use moves an entry, and moves every n-th otherwise", "[example]") {
+    const auto counted = [](std::string_view scheme, std::uint64_t every) {
+        SsdConfig config = tiny_config();
+        config.nand.geometry.blocks_per_plane = 60;
+        config.ftl.scheme = scheme;
+        config.ftl.options.set(demand_option::mapping_cache_bytes, 512);
+        for (const Option* option : declared_options())
+            if (option->key == "lazy.every") config.ftl.options.put(*option, every);
+        TestDrive<> drive{config};
+        drive.recover();
+        Random random{7};
+        for (int i = 0; i < 3000; ++i) {
+            const Lpn lpn{static_cast<std::uint32_t>(random.below(random.chance(2, 3) ? 40 : drive.ftl.logical_pages()))};
+            const Io io{drive.now, {Cause::user, no_event}};
+            const auto done = random.chance(1, 2) ? drive.ftl.write(lpn, 1, {}, io) : drive.ftl.read(lpn, 1, {}, io);
+            REQUIRE(done);
+            drive.now = *done;
+        }
+        CHECK(drive.ftl.check().empty());
+        return own_counters(drive.ftl);
+    };
+    const CounterValues dftl = counted("dftl", 8), each = counted("lazy", 1), lazy = counted("lazy", 8);
+    for (const char* name : {"map_read_hits", "map_read_misses", "map_write_hits", "map_write_misses", "translation_reads", "translation_writes"}) {
+        CAPTURE(name);
+        CHECK(each[name] == dftl[name]);
+    }
+    CHECK(each["entries_moved"] >= each["map_read_hits"]);
+    CHECK(lazy["entries_moved"] != 0);
+    CHECK(lazy["entries_moved"] * 6 < each["entries_moved"]);
+    CHECK(lazy["map_read_hits"] != dftl["map_read_hits"]);
+}
 
 TEST_CASE("the example scheme is one of the list, with a name, an idea and keys", "[example]") {
     const auto found = find_scheme("last");

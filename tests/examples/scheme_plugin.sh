@@ -29,6 +29,9 @@ assert len(grade["checks"]) >= 16 and all(check["passed"] for check in grade["ch
 assert set(grade["points"]) == {"waf", "memory", "recovery", "speed"}
 assert grade["figures"]["ram_bytes"] > 1000 and grade["reference"]["loads"], grade
 CHECK
+make "$source/tests/examples/lazy.cpp" "$source/tests/examples/lazy_plugin.cpp" -o lazy.so
+"$FLASHLAB" grade ./lazy.so --states 1500 --json > lazy.json 2> err && grep -q '"passed":true' lazy.json || die "Lazy fails: $(cat lazy.json err)"
+"$FLASHLAB" info ./lazy.so --keys > keys && grep -q 'lazy.every' keys || die "lazy.every is no key: $(cat keys)"
 # LAST with one mistake does not pass: each is seen by the check that is about it, and says how to see it again.
 mistaken() { # WHAT CHECK SED
     sed "$3" "$source/tests/examples/last.cpp" > mistaken.cpp
