@@ -29,7 +29,7 @@ enum class Act : std::uint8_t {
     write,      ///< ino, offset, data
     truncate,   ///< ino, bytes: the new size
     zero,       ///< ino, offset, bytes: zeros; the size stays
-    extend,     ///< ino, bytes: the size is at least this
+    extend,     ///< ino, bytes: the size is at least this; offset: from there on each page has a block
     chmod,      ///< ino, mode
     set_xattr,  ///< ino, name, data
     drop_xattr, ///< ino, name

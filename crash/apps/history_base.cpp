@@ -171,7 +171,8 @@ void HistoryBase::tell(std::uint64_t ino, std::set<std::uint64_t>& told, std::ve
                          .gid = o.attributes.gid});
         is_made = true;
     }
-    if (S_ISREG(o.attributes.mode) && o.attributes.size != 0) lines.push_back({.act = Act::extend, .ino = ino, .bytes = o.attributes.size});
+    const std::uint64_t size = o.attributes.size; // the writes below give the pages their blocks
+    if (S_ISREG(o.attributes.mode) && size != 0) lines.push_back({.act = Act::extend, .ino = ino, .offset = size, .bytes = size});
     for (const auto& [page, text] : o.pages)
         lines.push_back({.act = Act::write, .ino = ino, .offset = page * std::uint64_t{page_bytes}, .data = text});
     for (const auto& [name, value] : o.xattrs)

@@ -14,6 +14,41 @@
 
 namespace flashlab {
 
+namespace {
+
+void take_out(PageRuns& runs, std::uint32_t from, std::uint32_t behind) {
+    auto run = runs.upper_bound(from);
+    if (run != runs.begin()) --run;
+    while (run != runs.end() && run->first < behind) {
+        const auto [first, last] = *run;
+        run = last > from ? runs.erase(run) : std::next(run);
+        if (first < from && last > from) runs.emplace(first, from);
+        if (last > behind) runs.emplace(behind, last);
+    }
+}
+
+void put_in(PageRuns& runs, std::uint32_t from, std::uint32_t behind) {
+    if (from >= behind) return;
+    take_out(runs, from, behind);
+    if (const auto next = runs.find(behind); next != runs.end()) {
+        behind = next->second;
+        runs.erase(next);
+    }
+    const auto run = runs.emplace(from, behind).first;
+    if (run == runs.begin() || std::prev(run)->second != from) return;
+    std::prev(run)->second = behind;
+    runs.erase(run);
+}
+
+bool has_page(const PageRuns& runs, std::uint32_t page) {
+    const auto behind = runs.upper_bound(page);
+    return behind != runs.begin() && std::prev(behind)->second > page;
+}
+
+std::uint32_t first_whole_page(std::uint64_t byte) { return static_cast<std::uint32_t>((byte + page_bytes - 1) / page_bytes); }
+
+} // namespace
+
 Past::Past(std::vector<Operation> history) : lines_{std::move(history)}, facts_(lines_.size()) {
     nodes_[root_number].is_directory = true;
     nodes_[nameless_folder] = {.is_directory = true, .parent = root_number, .name = nameless_folder_name, .entries = {}};
@@ -65,6 +100,8 @@ void Past::follow_name(std::uint32_t i) {
         facts.to_path = path_of(line.to_parent, line.to_name);
         facts.replaced = find(line.to_parent, line.to_name);
         if (line.act == Act::rename) renames_[facts.ino].push_back(i);
+        const auto file = files_.find(facts.ino);
+        if (line.act == Act::rename && facts.replaced != 0 && facts.replaced != facts.ino && file != files_.end()) file->second.flushes.push_back(i);
         if (facts.replaced != facts.ino) { // two names of one file stay as they are
             remove(line.parent, line.name);
             put(line.to_parent, line.to_name, facts.ino);
@@ -101,6 +138,26 @@ void Past::follow_data(std::uint32_t i) {
         node.size = std::max(node.size, line.bytes);
     }
     facts.size_after = node.size;
+    follow_blocks(i);
+}
+
+/// Which pages have a block. A call that allocates says so (`extend`); a truncation and a hole that is punched free whole blocks.
+void Past::follow_blocks(std::uint32_t i) {
+    const Operation& line = lines_[i];
+    PageRuns& blocks = nodes_[line.ino].blocks;
+    if (line.act == Act::write) {
+        const auto [first, behind] = pages_of(i);
+        for (std::uint32_t page = first; page < behind; ++page)
+            if (!has_page(blocks, page)) files_[line.ino].pages[page].fills.push_back(i);
+        put_in(blocks, first, behind);
+    } else if (line.act == Act::truncate) {
+        take_out(blocks, first_whole_page(line.bytes), no_line);
+    } else if (line.act == Act::zero) {
+        const std::uint64_t end = (line.offset + line.bytes) / page_bytes;
+        if (const std::uint32_t first = first_whole_page(line.offset); first < end) take_out(blocks, first, static_cast<std::uint32_t>(end));
+    } else if (line.act == Act::extend && line.offset < line.bytes) {
+        put_in(blocks, static_cast<std::uint32_t>(line.offset / page_bytes), first_whole_page(line.bytes));
+    }
 }
 
 void Past::follow(std::uint32_t i) {
@@ -115,6 +172,7 @@ void Past::follow(std::uint32_t i) {
     facts.path = line.ino == root_number ? "." : path_of(node.parent, node.name);
     if (line.act == Act::close) {
         facts.flushes = std::exchange(nodes_[line.ino].was_emptied, false);
+        if (facts.flushes) files_[line.ino].flushes.push_back(i);
     } else if (!is_sync(line.act)) {
         follow_data(i);
     }

@@ -34,13 +34,18 @@ struct LineFacts {
 
 struct PagePast {
     std::vector<std::uint32_t> lines;
+    std::vector<std::uint32_t> fills;       ///< those of `lines` that wrote the page when it had no block: a hole, or behind the end
     mutable std::vector<std::uint64_t> ids; ///< of the contents, 0: not computed yet
 };
 
 struct FilePast {
     std::vector<std::uint32_t> lines; ///< that change content, size or attributes
+    std::vector<std::uint32_t> flushes; ///< at which ext4 starts to write delayed blocks: a rename over a name, a close with `flushes`
     std::map<std::uint32_t, PagePast> pages;
 };
+
+/// Pages as runs: the first of a run, and one behind its last.
+using PageRuns = std::map<std::uint32_t, std::uint32_t>;
 
 class Past {
 public:
@@ -71,6 +76,7 @@ private:
     void follow(std::uint32_t i);
     void follow_name(std::uint32_t i);
     void follow_data(std::uint32_t i);
+    void follow_blocks(std::uint32_t i);
     [[nodiscard]] std::string path_of(std::uint64_t directory, const std::string& name) const;
     [[nodiscard]] std::uint64_t find(std::uint64_t directory, const std::string& name) const;
     void put(std::uint64_t directory, const std::string& name, std::uint64_t ino);
@@ -83,6 +89,7 @@ private:
         std::uint64_t size = 0, parent = 0;
         std::string name; ///< the newest
         std::map<std::string, std::uint64_t> entries;
+        PageRuns blocks{}; ///< pages that have a block, or will once they are written back
     };
 
     std::vector<Operation> lines_;

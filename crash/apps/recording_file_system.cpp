@@ -193,7 +193,7 @@ FsResult<SimTime> RecordingFileSystem::allocate(const FsCall& call, Ino ino, Fal
     if (!done) return done;
     if (zeroes) sink_({.act = Act::zero, .ino = ino.value(), .offset = offset, .bytes = bytes});
     if (mode == FallocateMode::allocate || mode == FallocateMode::zero_range)
-        sink_({.act = Act::extend, .ino = ino.value(), .bytes = offset + bytes});
+        sink_({.act = Act::extend, .ino = ino.value(), .offset = offset, .bytes = offset + bytes});
     return done;
 }
 

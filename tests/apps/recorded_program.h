@@ -35,6 +35,9 @@ public:
         sizes_[ino] = bytes;
     }
     void extend(std::uint64_t ino, std::uint64_t bytes) { add({.act = Act::extend, .ino = ino, .bytes = bytes}); }
+    void punch(std::uint64_t ino, std::uint64_t offset, std::uint64_t bytes) {
+        add({.act = Act::zero, .ino = ino, .offset = offset, .bytes = bytes});
+    }
     void chmod(std::uint64_t ino, std::uint32_t mode) { add({.act = Act::chmod, .ino = ino, .mode = mode}); }
     void close(std::uint64_t ino) { add({.act = Act::close, .ino = ino}); }
     /// `meanwhile`: so many of the calls before came from another thread while it was under way.
