@@ -91,16 +91,16 @@ void LeftState::change(std::uint32_t i, const FilePast& past, Growing& to) {
 
 void LeftState::write(std::uint32_t i, Growing& to) {
     const Operation& line = past_.line(i);
-    const bool carried = is_carried(i);
     const auto asked = write_losses_.find(i);
     const WriteLoss none;
-    const WriteLoss& loss = carried || asked == write_losses_.end() ? none : asked->second;
-    const std::uint64_t end = line.offset + line.data.size();
-    const bool wants_to_grow = end > to.file.size;
-    bool may_grow = to.grows && !loss.size && (model_.names != NameOrder::prefix || carried || i < names_until_);
+    const WriteLoss& loss = asked == write_losses_.end() ? none : asked->second;
+    const std::uint64_t end = line.offset + line.data.size(), size_before = to.file.size;
+    const bool wants_to_grow = end > size_before;
+    // The journal that has a carrier has all sizes before it.
+    bool may_grow = is_before_carrier(i) || (to.grows && !loss.size && (model_.names != NameOrder::prefix || i < names_until_));
     const bool could_grow = may_grow;
     const bool by_write = model_.append == AppendRule::by_write;
-    if (by_write && (loss.data || loss.size || !loss.pages.empty() || (i >= names_until_ && !carried) || (wants_to_grow && !to.grows))) {
+    if (by_write && (loss.data || loss.size || !loss.pages.empty() || i >= names_until_ || (wants_to_grow && !to.grows))) {
         to.grows = to.grows && !wants_to_grow;
         lost_.push_back({.line = i});
         return;
@@ -108,11 +108,12 @@ void LeftState::write(std::uint32_t i, Growing& to) {
     std::vector<Loss> lost;
     const auto [first, behind] = past_.pages_of(i);
     for (std::uint32_t page = first; page < behind; ++page) {
-        const auto hit = std::ranges::find(loss.pages, page, &Loss::page);
+        const bool carried = is_carried(i, page);
+        const auto hit = carried ? loss.pages.end() : std::ranges::find(loss.pages, page, &Loss::page);
         const std::uint64_t page_end = std::min(end, (page + 1) * std::uint64_t{page_bytes});
-        const bool grows_here = page_end > to.file.size;
-        const bool torn = hit != loss.pages.end() && hit->part == Loss::Part::tear && (!grows_here || model_.append == AppendRule::apart);
-        bool there = !loss.data && (hit == loss.pages.end() || torn);
+        const bool grows_here = page_end > to.file.size, apart = grows_here && is_apart(i, page);
+        const bool torn = hit != loss.pages.end() && hit->part == Loss::Part::tear && (!grows_here || apart);
+        bool there = carried || (!loss.data && (hit == loss.pages.end() || torn));
         if (model_.append == AppendRule::together && grows_here) there = there && may_grow;
         if (there) {
             LeftPage& left = to.pages[page];
@@ -121,15 +122,16 @@ void LeftState::write(std::uint32_t i, Growing& to) {
         }
         if (!there) lost.push_back({.line = i, .part = Loss::Part::page, .page = page});
         if (torn) lost.push_back(*hit);
-        if (!grows_here || model_.append == AppendRule::apart) continue;
-        may_grow = may_grow && there;
+        if (!grows_here) continue;
+        may_grow = carried || (may_grow && (there || apart));
         if (may_grow) to.file.size = page_end;
     }
-    if (model_.append == AppendRule::apart && !loss.size) to.file.size = std::max(to.file.size, end);
     const bool has_grown = !wants_to_grow || to.file.size >= end;
     if (!has_grown && model_.append != AppendRule::apart) to.grows = false;
     const bool no_page = std::ranges::count(lost, Loss::Part::page, &Loss::part) == static_cast<std::ptrdiff_t>(behind - first);
-    if (no_page) lost.assign(1, {.line = i, .part = wants_to_grow && has_grown ? Loss::Part::data : Loss::Part::all});
+    // A size that came a part of the way is told by pages: this loss must lead to the same state again.
+    if (no_page && (has_grown || to.file.size == size_before))
+        lost.assign(1, {.line = i, .part = wants_to_grow && has_grown ? Loss::Part::data : Loss::Part::all});
     // Where it grew up to a lost page, that page says so already.
     if (!has_grown && !no_page && !could_grow) lost.push_back({.line = i, .part = Loss::Part::size});
     lost_.insert(lost_.end(), lost.begin(), lost.end());

@@ -44,10 +44,30 @@ bool LeftState::is_kept(std::uint32_t line) const {
     return durable || line < durable_->names_until() || (model_.names == NameOrder::any ? !dropped_[line] : line < names_until_);
 }
 
-bool LeftState::is_carried(std::uint32_t line) const {
+bool LeftState::is_before_carrier(std::uint32_t line) const {
     const auto found = carried_until_.find(past_.facts(line).ino);
     return found != carried_until_.end() && line < found->second;
 }
+
+/// ext4 hurries delayed allocation and nothing else (ext4_alloc_da_blocks). A page that had its block is not hurried if no other is; and if it is,
+/// the journal does not wait for it.
+bool LeftState::is_carried(std::uint32_t line, std::uint32_t page) const {
+    if (!is_before_carrier(line)) return false;
+    if (model_.carries == CarryRule::everything) return true;
+    const std::uint64_t ino = past_.facts(line).ino;
+    const FilePast& file = *past_.file(ino);
+    const auto& fills = file.pages.at(page).fills;
+    std::uint32_t written_until = durable_->data_until(ino); // what came before has its block
+    for (auto flush = std::ranges::lower_bound(file.flushes, written_until); flush != file.flushes.end(); ++flush) {
+        if (*flush > carried_until_.at(ino)) break;
+        const auto fill = std::ranges::lower_bound(fills, written_until);
+        if (line < *flush && fill != fills.end() && *fill < *flush) return true;
+        written_until = *flush;
+    }
+    return false;
+}
+
+bool LeftState::is_apart(std::uint32_t, std::uint32_t) const { return model_.append == AppendRule::apart; }
 
 /// One journal: the first of its lines that is lost takes all later ones with it.
 void LeftState::choose_names() {
@@ -60,7 +80,7 @@ void LeftState::choose_names() {
             names_until_ = i;
             break;
         }
-    if (!model_.rename_carries_data) return;
+    if (model_.carries == CarryRule::nothing) return;
     for (std::uint32_t i = past_.first_cut(); i < wanted_.cut; ++i) {
         const LineFacts& facts = past_.facts(i);
         const bool renames = past_.line(i).act == Act::rename && facts.replaced != 0 && facts.replaced != facts.ino && is_kept(i);

@@ -102,7 +102,11 @@ private:
     void write(std::uint32_t line, Growing& to);
     void finish(Growing& from);
     [[nodiscard]] bool is_kept(std::uint32_t line) const; ///< of lines that are no writes
-    [[nodiscard]] bool is_carried(std::uint32_t line) const;
+    /// Of writes: has a rename or a close that is there come behind it, which may carry data?
+    [[nodiscard]] bool is_before_carrier(std::uint32_t line) const;
+    [[nodiscard]] bool is_carried(std::uint32_t line, std::uint32_t page) const;
+    /// Of a page in which the write grows the file: may the size come without the bytes?
+    [[nodiscard]] bool is_apart(std::uint32_t line, std::uint32_t page) const;
     [[nodiscard]] bool may_take(std::uint64_t directory, const std::string& name, std::uint64_t ino) const;
     [[nodiscard]] bool is_within(std::uint64_t directory, std::uint64_t ancestor) const;
     [[nodiscard]] std::uint64_t at(std::uint64_t directory, const std::string& name) const;
@@ -123,7 +127,7 @@ private:
     std::uint32_t names_until_ = 0; ///< prefix models: lines about names before this one are there
     std::map<std::uint32_t, WriteLoss> write_losses_;
     std::vector<bool> dropped_; ///< by line: asked for as a whole
-    std::map<std::uint64_t, std::uint32_t> carried_until_;
+    std::map<std::uint64_t, std::uint32_t> carried_until_; ///< by file: the last rename or close that is there and may carry data
     std::map<std::uint64_t, Directory> directories_;
     std::map<std::uint64_t, const Operation*> made_;
     std::vector<Loss> lost_;

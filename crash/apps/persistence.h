@@ -31,13 +31,19 @@ enum class AppendRule : std::uint8_t {
     together, ///< a page and the size that it gives are one
     by_write, ///< a whole write(2) at a time
 };
+/// Which data a rename over a name takes with it, and a close after a truncation to nothing.
+enum class CarryRule : std::uint8_t {
+    nothing,
+    new_blocks, ///< pages for which blocks were still to be found: neither overwritten in place nor fallocated
+    everything,
+};
 
 struct Persistence {
     std::string_view name;
     NameOrder names;
     SyncReach file_sync;
     AppendRule append;
-    bool rename_carries_data;   ///< rename over a name, and close after a truncation to nothing
+    CarryRule carries;
     bool tears_pages;           ///< a page in flight may be old in some sectors and new in others
     std::uint32_t names_age_ms; ///< older changes of names are durable; 0: no limit
     std::uint32_t data_age_ms;  ///< older data are durable; 0: no limit

@@ -84,6 +84,50 @@ TEST_CASE("rename over a name carries the data in strict and ext4 only", "[apps]
     breaks_in("xfs btrfs posix", p, [](const AfterCut& c) { return c.read("a") == "old" || c.read("a") == "new"; });
 }
 
+TEST_CASE("rename over a name carries no overwrite in place, and nothing into fallocated space, but for strict", "[apps][persistence]") {
+    const bool is_fallocated = GENERATE(false, true);
+    CAPTURE(is_fallocated);
+    RecordedProgram p;
+    prepare(p, "a", "old");
+    const auto file = p.create("t");
+    if (!is_fallocated) p.append(file, std::string(2 * page, 'o'));
+    p.prepared();
+    if (is_fallocated) p.extend(file, 2 * page);
+    p.write(file, 0, std::string(2 * page, 'n'));
+    p.close(file);
+    p.rename("t", "a");
+    breaks_in("ext4 xfs btrfs posix", p, [](const AfterCut& c) { return c.read("a") == "old" || c.read("a") == std::string(2 * page, 'n'); });
+    p.fsync(file);
+    p.promise("synced");
+    breaks_in("", p, [](const AfterCut& c) { return !c.promised("synced") || c.read("a") == "old" || c.read("a") == std::string(2 * page, 'n'); });
+}
+
+TEST_CASE("rename over a name carries the new blocks in ext4, and not what was overwritten beside them", "[apps][persistence]") {
+    RecordedProgram p;
+    prepare(p, "a", "old");
+    const auto file = prepare(p, "t", std::string(page, 'o'));
+    p.prepared();
+    p.write(file, 0, std::string(2 * page, 'n'));
+    p.rename("t", "a");
+    breaks_in("xfs btrfs posix", p, [](const AfterCut& c) { return c.read("a") == "old" || c.read("a")->substr(page) == std::string(page, 'n'); });
+    breaks_in("ext4 xfs btrfs posix", p, [](const AfterCut& c) { return c.read("a") == "old" || c.read("a") == std::string(2 * page, 'n'); });
+}
+
+TEST_CASE("rename over a name carries into a hole that a truncation or a punch made, even after fallocate", "[apps][persistence]") {
+    const bool is_punched = GENERATE(false, true);
+    CAPTURE(is_punched);
+    RecordedProgram p;
+    prepare(p, "a", "old");
+    const auto file = p.create("t");
+    p.extend(file, 2 * page);
+    p.write(file, 0, std::string(2 * page, 'o'));
+    p.prepared();
+    is_punched ? p.punch(file, 0, 2 * page) : p.truncate(file, 0);
+    p.write(file, 0, std::string(2 * page, 'n'));
+    p.rename("t", "a");
+    breaks_in("xfs btrfs posix", p, [](const AfterCut& c) { return c.read("a") == "old" || c.read("a") == std::string(2 * page, 'n'); });
+}
+
 TEST_CASE("rename to a free name carries no data anywhere", "[apps][persistence]") {
     RecordedProgram p;
     p.prepared();
@@ -104,6 +148,19 @@ TEST_CASE("a file truncated to nothing and written has its data with the names m
     (void)p.create("later");
     breaks_in("strict xfs btrfs posix", p, [](const AfterCut& c) { return !c.has("later") || c.read("a") == "new"; });
     breaks_in("strict ext4 xfs btrfs posix", p, [](const AfterCut& c) { return c.read("a") == "old" || c.read("a") == "new"; });
+}
+
+TEST_CASE("a file truncated to nothing and written into fallocated space has its data by a sync alone, but for strict", "[apps][persistence]") {
+    RecordedProgram p;
+    const auto file = prepare(p, "a", "old");
+    p.prepared();
+    p.truncate(file, 0);
+    p.extend(file, page);
+    p.write(file, 0, std::string(page, 'n'));
+    p.close(file);
+    (void)p.create("later");
+    const Check has_no_zeros = [](const AfterCut& c) { return !c.has("later") || c.read("a") == std::string(page, 'n'); };
+    breaks_in("strict ext4 xfs btrfs posix", p, has_no_zeros);
 }
 
 TEST_CASE("unsynced overwrites survive in any order", "[apps][persistence]") {
@@ -139,6 +196,30 @@ TEST_CASE("an append shows zeros in posix only", "[apps][persistence]") {
     p.append(file, "yyyy");
     p.append(file, std::string(2 * page, 'z'));
     breaks_in("posix", p, [](const AfterCut& c) { return c.read("a")->find('\0') == std::string::npos; });
+}
+
+TEST_CASE("what is called lost leads to the same state again", "[apps][persistence]") {
+    RecordedProgram p;
+    prepare(p, "old", "old");
+    const auto file = prepare(p, "a", "x");
+    p.prepared();
+    p.append(file, std::string(2 * page, 'y'));
+    p.append(file, std::string(page, 'z'));
+    (void)p.create("b");
+    p.write(file, 0, "w");
+    p.rename("a", "old");
+    p.append(file, "v");
+    const std::string model = GENERATE(from_range(all_models));
+    CAPTURE(model);
+    const Past past{p.history()};
+    const Persistence persistence = *find_persistence(model);
+    StateOrder order{past, persistence, 1};
+    for (int i = 0; i < 3000; ++i) {
+        const LeftState state{past, persistence, order.next()};
+        const LeftState again{past, persistence, {state.cut(), state.lost()}};
+        REQUIRE(again.tree().id == state.tree().id);
+        REQUIRE(again.lost() == state.lost());
+    }
 }
 
 TEST_CASE("of several appends a prefix survives, but for posix", "[apps][persistence]") {
