@@ -67,7 +67,23 @@ bool LeftState::is_carried(std::uint32_t line, std::uint32_t page) const {
     return false;
 }
 
-bool LeftState::is_apart(std::uint32_t, std::uint32_t) const { return model_.append == AppendRule::apart; }
+/// ext4 moves the size in the journal at once where the last block is allocated and written (ext4_da_should_update_i_disksize), and waits for no
+/// bytes. The block is so after a sync, or a flush that allocated it. That the journal was committed meanwhile is believed only where a later change
+/// shows it: else each append would fail that is synced a moment later.
+bool LeftState::is_apart(std::uint32_t line, std::uint32_t page) const {
+    if (model_.append != AppendRule::by_block) return model_.append == AppendRule::apart;
+    const auto later = std::ranges::upper_bound(past_.name_lines(), line);
+    const bool was_committed = line < durable_->names_until() || (later != past_.name_lines().end() && *later < names_until_);
+    if (!was_committed) return false;
+    const std::uint64_t ino = past_.facts(line).ino;
+    const FilePast& file = *past_.file(ino);
+    const auto& fills = file.pages.at(page).fills;
+    const auto own = std::ranges::lower_bound(fills, line);
+    if (own == fills.begin() || (own != fills.end() && *own == line)) return false;
+    const std::uint32_t fill = *(own - 1);
+    const auto flush = std::ranges::upper_bound(file.flushes, fill);
+    return fill < durable_->data_until(ino) || (flush != file.flushes.end() && *flush < line);
+}
 
 /// One journal: the first of its lines that is lost takes all later ones with it.
 void LeftState::choose_names() {

@@ -28,6 +28,7 @@ enum class SyncReach : std::uint8_t {
 enum class AppendRule : std::uint8_t {
     apart,    ///< each without the other; a size without bytes shows zeros
     in_order, ///< bytes first, page by page, then the size
+    by_block, ///< in order, but apart in the last block if the device has it already
     together, ///< a page and the size that it gives are one
     by_write, ///< a whole write(2) at a time
 };
@@ -48,6 +49,11 @@ struct Persistence {
     std::uint32_t names_age_ms; ///< older changes of names are durable; 0: no limit
     std::uint32_t data_age_ms;  ///< older data are durable; 0: no limit
 };
+
+/// Does the model have states in which a write's size came and its bytes did not?
+[[nodiscard]] constexpr bool size_may_come_alone(const Persistence& model) {
+    return model.append == AppendRule::apart || model.append == AppendRule::by_block;
+}
 
 /// The model of this name; nothing: there is none.
 [[nodiscard]] std::optional<Persistence> find_persistence(std::string_view name);

@@ -176,7 +176,7 @@ void StateOrder::add_kinds(std::uint32_t cut, const UnsyncedLines& u) {
     push(cut, whole(u.writes));
     push(cut, whole(u.names));
     push(cut, whole(u.writes, Loss::Part::size));
-    if (model_.append == AppendRule::apart) push(cut, whole(u.writes, Loss::Part::data));
+    if (size_may_come_alone(model_)) push(cut, whole(u.writes, Loss::Part::data));
 }
 
 void StateOrder::add_all_but_one(std::uint32_t cut, const UnsyncedLines& u) {
@@ -265,7 +265,7 @@ CutState StateOrder::draw(std::uint32_t cut) {
             state.losses.push_back({.line = line, .part = Loss::Part::size});
             break;
         case 1:
-            state.losses.push_back({.line = line, .part = model_.append == AppendRule::apart ? Loss::Part::data : Loss::Part::all});
+            state.losses.push_back({.line = line, .part = size_may_come_alone(model_) ? Loss::Part::data : Loss::Part::all});
             break;
         case 2:
             for (std::uint32_t p = first; p < behind; ++p)
@@ -281,6 +281,15 @@ CutState StateOrder::draw(std::uint32_t cut) {
     return state;
 }
 
+/// Can the write have met a block that the device had? At most its first one.
+bool StateOrder::meets_block(const UnsyncedLines& u, std::uint32_t line) const {
+    const std::uint64_t ino = past_.facts(line).ino;
+    const FilePast& file = *past_.file(ino);
+    const auto& fills = file.pages.at(past_.pages_of(line).first).fills;
+    const std::uint32_t written_until = std::max(u.durable->data_until(ino), file.flushes.empty() ? 0 : file.flushes.back());
+    return !fills.empty() && fills.front() < std::min(line, written_until);
+}
+
 double StateOrder::possible_at(std::uint32_t cut) {
     const UnsyncedLines& u = unsynced(cut);
     double items = 0, growing = 1;
@@ -288,6 +297,7 @@ double StateOrder::possible_at(std::uint32_t cut) {
     for (const std::uint32_t line : u.writes) {
         const auto [first, behind] = past_.pages_of(line);
         const bool grows = past_.facts(line).size_after != past_.facts(line).size_before;
+        if (grows && model_.append == AppendRule::by_block && meets_block(u, line)) items += choices + 1;
         if (grows && model_.append != AppendRule::apart)
             growing += choices * (behind - first);
         else

@@ -60,6 +60,7 @@ private:
     };
     void plan(std::uint32_t from);
     [[nodiscard]] double possible_at(std::uint32_t cut);
+    [[nodiscard]] bool meets_block(const UnsyncedLines& u, std::uint32_t line) const;
     [[nodiscard]] std::uint32_t draw_cut();
     void push(std::uint32_t cut, std::vector<Loss> losses) { edges_.push_back({cut, std::move(losses)}); }
     void add_edges(const Job& job);

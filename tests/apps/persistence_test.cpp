@@ -189,13 +189,54 @@ TEST_CASE("a page may be torn at 512 bytes where it is overwritten in place", "[
     breaks_in("", p, [](const AfterCut& c) { return c.read("a")->substr(0, 512) == std::string(512, c.read("a")->at(0)); });
 }
 
-TEST_CASE("an append shows zeros in posix only", "[apps][persistence]") {
+TEST_CASE("an append shows zeros in posix, and in ext4 in the last block that was there", "[apps][persistence]") {
     RecordedProgram p;
     const auto file = prepare(p, "a", "x");
     p.prepared();
     p.append(file, "yyyy");
     p.append(file, std::string(2 * page, 'z'));
+    (void)p.create("other");
+    breaks_in("ext4 posix", p, [](const AfterCut& c) { return c.read("a")->find('\0') == std::string::npos; });
+    breaks_in("posix", p, [](const AfterCut& c) { return c.read("a")->find('\0', page) == std::string::npos; });
+}
+
+TEST_CASE("an append that begins a block, or goes on in one that nobody synced, shows zeros in posix only", "[apps][persistence]") {
+    const std::string synced(GENERATE(std::size_t{0}, page), 'x');
+    CAPTURE(synced.size());
+    RecordedProgram p;
+    const auto file = prepare(p, "a", synced);
+    p.prepared();
+    p.append(file, "yyyy");
+    p.append(file, "zzzz");
+    (void)p.create("other");
     breaks_in("posix", p, [](const AfterCut& c) { return c.read("a")->find('\0') == std::string::npos; });
+}
+
+TEST_CASE("in ext4 a size comes without its bytes only with names made after it, and a sync of the file brings both", "[apps][persistence]") {
+    RecordedProgram p;
+    const auto file = prepare(p, "log", "x");
+    p.prepared();
+    p.append(file, "y");
+    p.fsync(p.create("other"));
+    p.promise("other");
+    breaks_in("ext4 posix", p, [](const AfterCut& c) { return !c.promised("other") || c.read("log") != std::string{"x\0", 2}; });
+    breaks_in("posix", p, [](const AfterCut& c) { return c.has("other") || c.read("log") != std::string{"x\0", 2}; });
+    p.fdatasync(file);
+    p.promise("log");
+    breaks_in("", p, [](const AfterCut& c) { return !c.promised("log") || c.read("log") == "xy"; });
+}
+
+TEST_CASE("a rename over a name gives the file its blocks in ext4: what is appended then may be zeros", "[apps][persistence]") {
+    RecordedProgram p;
+    prepare(p, "a", "old");
+    p.prepared();
+    const auto file = p.create("t");
+    p.append(file, "x");
+    p.rename("t", "a");
+    p.append(file, "y");
+    (void)p.create("other");
+    breaks_in("ext4 posix", p, [](const AfterCut& c) { return c.read("a") == "old" || c.read("a") != std::string{"x\0", 2}; });
+    breaks_in("xfs btrfs posix", p, [](const AfterCut& c) { return c.read("a") == "old" || c.read("a")->starts_with("x"); });
 }
 
 TEST_CASE("what is called lost leads to the same state again", "[apps][persistence]") {
