@@ -210,6 +210,9 @@ has "steady_state reached at_request at_sim_seconds window_bytes windows excursi
 [[ $steady == *'"steady_state":{"reached":true'* ]] || wrong "bench --until-steady is not steady"
 [[ $("$FLASHLAB" bench --size 64M --io-size 8M --warm-up 500 --json 2> /dev/null) == *'"requests":1548,'* ]] || wrong "bench --warm-up 500 of 2048"
 code 1 bench --size 64M --io-size 1M --warm-up steady
+says "(0 of 5 windows were written); give it more requests, or --precondition"
+[[ $("$FLASHLAB" bench --size 64M --io-size 512M --iodepth 8 --precondition fill:100,random:2x --until-steady 2> /dev/null) == *"Steady from request "*"all other figures are of the whole run"* ]] ||
+    wrong "bench --until-steady does not say which figures are of its steady windows"
 for d in zipf:0.9 pareto:0.2 hotspot:0.2,0.8; do
     [[ $("$FLASHLAB" bench --size 64M --io-size 4M --random-distribution "$d" --json 2> /dev/null) == *'"requests":1024,'* ]] || wrong "bench --random-distribution $d"
 done

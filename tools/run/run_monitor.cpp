@@ -22,7 +22,7 @@ std::expected<RunMeasure, std::string> parse_measure(const std::string& warm_up,
 }
 
 RunMonitor::RunMonitor(RunDevice& on, const RunMeasure& measure, const ReplaySpeed& speed, SimTime begin)
-    : on_{on}, measure_{measure}, steady_{on.device(), SteadyState::usual_window(on.device()), speed.depth != 0, begin},
+    : on_{on}, measure_{measure}, steady_{on.device(), SteadyState::usual_window(on.device()), speed.depth != 0, begin, measure.overwritten},
       before_{RunSnapshot::of(on.device(), begin)}, warm_{measure.warm_up_requests == 0 && !measure.warm_up_until_steady} {
     if (warm_) on_.begin_log(begin);
 }
@@ -55,10 +55,14 @@ std::expected<void, std::string> RunMonitor::finish(Json& report) {
     if (!warm_ && Interruption::came()) return std::unexpected("interrupted within --warm-up: nothing was measured");
     if (!warm_)
         return std::unexpected(measure_.warm_up_until_steady
-                                   ? "the run ended before it was steady: nothing was measured; give it more requests, or --precondition"
-                                   : "the run ended within --warm-up: nothing was measured");
+                                   ? fmt::format("the run ended before it was steady: nothing was measured ({}); give it more requests, or "
+                                                 "--precondition fill:100,random:2x",
+                                                 steady_.to_json()["why_not"].text())
+                                   : std::string{"the run ended within --warm-up: nothing was measured"});
     if (log_waits_) on_.begin_log(*log_waits_);
-    report.add("steady_state", steady_.to_json());
+    Json steady = steady_.to_json();
+    steady.add("ends_run", measure_.stop_when_steady && steady_.reached());
+    report.add("steady_state", std::move(steady));
     if (Interruption::came()) report.add("partial", true);
     return {};
 }

@@ -17,6 +17,7 @@ struct RunMeasure {
     std::uint64_t warm_up_requests = 0;
     bool warm_up_until_steady = false;
     bool stop_when_steady = false;
+    double overwritten = 0; ///< by preconditioning, times what it filled
 };
 /// "10000" or "steady".
 [[nodiscard]] std::expected<RunMeasure, std::string> parse_measure(const std::string& warm_up, bool until_steady);

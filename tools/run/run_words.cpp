@@ -72,11 +72,23 @@ std::string queues(const Json& of) {
     return "\nqueues of the host; latencies count from the submission\n" + table.to_text();
 }
 
+/// Of a run that was to be steady: from where on it was, and which figures are of that.
+std::string steady_words(const Json& steady) {
+    if (steady["ends_run"].truth())
+        return fmt::format(
+            "Steady from request {} on: write amplification {:.3f}, {:.4g} MB/s written. These two are of the last five windows of {}; "
+            "all other figures are of the whole run, its way to there included.\n",
+            steady["at_request"].dump(), steady["waf"]["mean"].real(), steady["write_mb_s"]["mean"].real(),
+            human_size(steady["window_bytes"].number()));
+    return "";
+}
+
 std::string conclusions(const Json& r) {
     std::string text = fmt::format("{} on {} answered {} requests in {:.4g} s of simulated time, {:.0f} a second.\n", r["ftl"].text(),
                                    r["preset"].text(), r["requests"].dump(), r["sim_seconds"].real(), r["iops"].real());
     if (!r["partial"].is_null()) text = "Partial: the run was ended early, and what follows is of its part.\n" + text;
     if (const std::string waf = amplification_in_words(r); !waf.empty()) text += "Flash: " + waf + ".\n";
+    text += steady_words(r["steady_state"]);
     const Json& us = r["latency_us"];
     if (us["p50"].is_null()) return text;
     text += fmt::format("Half of the requests took {} at most, 99 % {}, 99.9 % {}; the slowest {}.\n", human_micros(us["p50"].real()),

@@ -196,7 +196,8 @@ int run_bench(const BenchOptions& o) {
         return complain("bench: --level ftl leaves out the write buffer, which dram.size shares with the maps: set the maps' own size instead "
                         "(ftl.mapping_cache_bytes, …)",
                         exit_usage);
-    const Plan plan{*distribution, *loads, *before, *measure};
+    Plan plan{*distribution, *loads, *before, *measure};
+    plan.measure.overwritten = before->random_fills;
     for (const BenchOptions& load : plan.queues.empty() ? std::vector{o} : plan.queues)
         if (const auto good = with_fs ? std::expected<void, std::string>{} : check_block(load, (*on)->device()); !good)
             return complain("bench: " + good.error(), exit_usage);

@@ -46,8 +46,9 @@ std::expected<Plan, std::string> plan_of(const ReplayOptions& o) {
     if (!speed) return std::unexpected(speed.error());
     const auto before = parse_precondition(o.precondition);
     if (!before) return std::unexpected(before.error());
-    const auto measure = parse_measure(o.warm_up, o.until_steady);
+    auto measure = parse_measure(o.warm_up, o.until_steady);
     if (!measure) return std::unexpected(measure.error());
+    measure->overwritten = before->random_fills;
     const auto priorities = parse_priorities(o.priorities);
     if (!priorities) return std::unexpected("--priorities " + priorities.error());
     return Plan{*speed, *before, *measure, *priorities};
