@@ -58,8 +58,10 @@ else:
     check(cells.tables[0][1:] == rows(result['cells']), 'table of cells')
 if name == 'ssdiq': check(cells.tables[1][1:] == rows(result['beside']), 'table beside')
 check(cells.tables[-1][1:] == [[str(i + 1), digits(r['seconds']), digits(r['drive_fills']), digits(t)] for i, (r, t) in enumerate(zip(rounds, result['tracked']))], 'table of rounds')
+why = ': ' + steady['why_not'] if steady['why_not'] else ''
+check(steady['reached'] == (not why), why)
 verdict = re.search(r"<b class='(yes|no)'>(.*?)\.</b>", page).groups()
-check(verdict == (('yes', 'Steady') if steady['reached'] else ('no', 'NOT steady'))[:1] + (f"{'Steady' if steady['reached'] else 'NOT steady'} after {result['rounds']} rounds",), verdict)
+check(verdict == (('yes', 'Steady') if steady['reached'] else ('no', 'NOT steady'))[:1] + (f"{'Steady' if steady['reached'] else 'NOT steady'} after {result['rounds']} rounds{why}",), verdict)
 for said in (f"{steady['excursion'] * 100:.1f} % of the mean", f"{steady['slope'] * 100:.1f} %, where", f"Seed {result['seed']}.", result['preset'], result['config_hash']):
     check(said in page, said)
 check(not re.search(r'<script|src=|url\(|@import', page), 'something is fetched')

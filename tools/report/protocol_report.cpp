@@ -99,7 +99,16 @@ std::string rows_text(const TableRows& rows) {
 }
 
 std::string verdict_of(const Json& result) {
-    return fmt::format("{} after {} rounds", result["steady"]["reached"].truth() ? "steady" : "NOT steady", result["rounds"].number());
+    const Json& steady = result["steady"];
+    return fmt::format("{} after {} rounds{}", steady["reached"].truth() ? "steady" : "NOT steady", result["rounds"].number(),
+                       steady["why_not"].is_null() ? "" : ": " + steady["why_not"].text());
+}
+
+/// What a cell takes: time or bytes.
+std::string cell_text(const Json& result) {
+    if (result["cell_bytes"].number() == 0) return fmt::format("takes {} s of the drive", digits_of(result["cell_seconds"].real()));
+    return fmt::format("writes {}, and takes {} s of the drive at least", human_size(result["cell_bytes"].number()),
+                       digits_of(result["cell_seconds"].real()));
 }
 
 std::string window_of(const Json& steady) { return fmt::format("{} to {}", steady["first_round"].number(), steady["last_round"].number()); }
@@ -231,7 +240,8 @@ std::string conclusion_of(const Json& result) {
     std::string verdict = verdict_of(result);
     verdict.front() = static_cast<char>(verdict.front() & ~0x20); // at the beginning of a sentence
     const bool is_steady = steady["reached"].truth();
-    std::string out = fmt::format("<p><b class='{}'>{}.</b> <b>{}</b></p>\n", is_steady ? "yes" : "no", verdict, markup_escaped(figures_of(result)));
+    std::string out = fmt::format("<p><b class='{}'>{}.</b> <b>{}</b></p>\n", is_steady ? "yes" : "no", markup_escaped(verdict),
+                                  markup_escaped(figures_of(result)));
     out += paragraph(
         fmt::format("Rounds {}, {}: mean {}; excursion (largest less smallest) {:.1f} % of the mean, where {:g} % are allowed; slope (ends of "
                     "the least-squares line) {:.1f} %, where {:g} % are allowed. The results below are the means of these rounds, "
@@ -252,7 +262,7 @@ std::string_view procedure_of(std::string_view protocol) {
                    "requests, one in flight: three mixes of reads and writes in three sizes."},
         KeyAndText{"snia-pts-wsat",
                    "SNIA PTS-E, write saturation: an empty drive is written at random by 4 KiB, 128 in flight. A round writes a quarter of "
-                   "the drive or more; the drive is written twice at least, and four times at most."},
+                   "the drive or more; the drive is written twice at least, and until random writes no longer fill it up."},
         KeyAndText{"ssdiq",
                    "SSD-iq (Haas, Lee, Bonnet, Leis, PVLDB 18, 2025): an empty drive is written once in order, then overwritten at random by "
                    "4 KiB, 512 in flight; a round writes a quarter of the drive or more. The cell of the table is this load. Then a thread that "
@@ -263,10 +273,9 @@ std::string_view procedure_of(std::string_view protocol) {
 }
 
 std::string subject_of_page(const Json& result) {
-    return fmt::format(
-        "Drive: {}, {}, {} (configuration {}). Seed {}. Each load of a round lasts {} s of the drive's time, which is simulated. FlashLab {}.",
-        result["preset"].text(), human_size(result["device_bytes"].number()), result["ftl"].text(), result["config_hash"].text(),
-        result["seed"].number(), digits_of(result["cell_seconds"].real()), result["version"].text());
+    return fmt::format("Drive: {}, {}, {} (configuration {}). Seed {}. Each load of a round {}; its time is simulated. FlashLab {}.",
+                       result["preset"].text(), human_size(result["device_bytes"].number()), result["ftl"].text(), result["config_hash"].text(),
+                       result["seed"].number(), cell_text(result), result["version"].text());
 }
 
 /// The plots of what was measured, by protocol.
@@ -300,10 +309,9 @@ std::string protocol_text(const Json& result) {
     const Json& steady = result["steady"];
     std::string out =
         fmt::format("{} on {}, {}: {}.\n", result["protocol"].text(), result["ftl"].text(), result["preset"].text(), verdict_of(result));
-    out += fmt::format(
-        "Rounds {}: {}, mean {}, excursion {:.1f} %, slope {:.1f} % ({:g} and {:g} % are allowed). A cell takes {} s of the drive.\n\n",
-        window_of(steady), steady["tracked"].text(), digits_of(steady["mean"].real()), steady["excursion"].real() * 100, steady["slope"].real() * 100,
-        steady["excursion_at_most"].real() * 100, steady["slope_at_most"].real() * 100, result["cell_seconds"].real());
+    out += fmt::format("Rounds {}: {}, mean {}, excursion {:.1f} %, slope {:.1f} % ({:g} and {:g} % are allowed). A cell {}.\n\n", window_of(steady),
+                       steady["tracked"].text(), digits_of(steady["mean"].real()), steady["excursion"].real() * 100, steady["slope"].real() * 100,
+                       steady["excursion_at_most"].real() * 100, steady["slope_at_most"].real() * 100, cell_text(result));
     if (result["protocol"].text() == "snia-pts-iops") out += "Requests a second, by bytes of a request and percent of reads/writes:\n";
     out += rows_text(cell_rows(result)) + "\n";
     if (!result["beside"].items().empty())

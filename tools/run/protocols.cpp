@@ -15,13 +15,14 @@ namespace flashlab {
 namespace {
 
 constexpr std::array<std::string_view, 4> names{"snia-pts-iops", "snia-pts-latency", "snia-pts-wsat", "ssdiq"};
-constexpr std::uint32_t most_rounds = 25;
+constexpr std::uint32_t most_rounds = 25, most_saturating_rounds = 40; ///< the latter, of a quarter of the drive each, are ten fills
 constexpr std::uint64_t kib = 1024;
 
 /// One load of a round.
 struct Cell {
     TimedStream load;
     bool is_tracked = false;
+    std::uint64_t least_written = 0; ///< it takes its time at least, and until so many bytes are written
 };
 
 /// What a cell is judged by, and shown with.
@@ -47,59 +48,61 @@ public:
         begin_ = now_ = tally->end;
         return {};
     }
-    [[nodiscard]] std::expected<TimedMeasured, std::string> run(const std::vector<TimedStream>& streams, Duration warm, Duration counted) {
-        auto measured = run_for(space_, streams, warm, counted, now_, seed_++);
+    [[nodiscard]] std::expected<TimedMeasured, std::string> run(const std::vector<TimedStream>& streams, Duration warm, Duration counted,
+                                                                std::uint64_t least_written = 0) {
+        auto measured = run_for(space_, streams, warm, counted, now_, seed_++, least_written);
         if (Interruption::came()) return std::unexpected(std::string{"interrupted: the drive was not judged"});
         if (!measured) return measured;
         now_ = measured->tally.end;
-        for (std::size_t i = 0; i < streams.size(); ++i)
-            written_ += measured->streams[i][1].iops * measured->seconds * static_cast<double>(streams[i].block_bytes);
+        written_ += measured->written_bytes;
         return measured;
     }
 
-    /// A cell of random writes from now on takes a quarter of the drive, at the speed that the drive has now.
-    [[nodiscard]] std::expected<void, std::string> lengthen_cell(const TimedStream& load) {
-        const auto first = run({load}, Duration{0}, cell_);
-        if (!first) return std::unexpected(first.error());
-        const double seconds = static_cast<double>(space_.bytes()) / 4 / std::max(1.0, first->iops() * static_cast<double>(load.block_bytes));
-        cell_ = std::max(cell_, Duration{static_cast<std::int64_t>(seconds * 1e9)});
-        return {};
-    }
+    [[nodiscard]] std::uint64_t drive_bytes() const { return space_.bytes(); }
     /// How many times the drive has been written since it was filled.
-    [[nodiscard]] double overwritten() const { return written_ / static_cast<double>(space_.bytes()); }
+    [[nodiscard]] double overwritten() const { return static_cast<double>(written_) / static_cast<double>(space_.bytes()); }
 
-    /// Rounds of cells until the first value of the tracked one is steady and the drive has been written `least` times at random, `most` times at
-    /// most. The object of run_protocol(), without its name.
+    /// Rounds of cells until the first value of the tracked one is steady and the drive has been written `least` times at random and has settled.
+    /// The object of run_protocol(), without its name.
     template <class Values>
     [[nodiscard]] std::expected<Json, std::string> rounds(const std::vector<Cell>& cells, const std::string& tracked, const Values& values,
-                                                          double least = 0, double most = 1e9) {
+                                                          double least = 0) {
         std::vector<double> followed;
         std::vector<std::vector<CellValues>> last; ///< of the rounds that the steady state looks at
+        std::vector<RoundBegin> begins;            ///< of the same rounds
         Json by_round{Json::Array{}};
         SteadyState::Spread spread;
-        bool is_steady = false;
-        while (followed.empty() || (!is_steady && followed.size() < most_rounds && overwritten() < most)) {
+        std::string why_not{"no round has ended"};
+        while (!why_not.empty() && followed.size() < (least == 0 ? most_rounds : most_saturating_rounds)) {
             std::vector<CellValues> round;
+            begins.push_back({LiveData::of(*space_.device), written_});
             for (const Cell& cell : cells) {
-                const auto measured = run({cell.load}, Duration{0}, cell_);
+                const auto measured = run({cell.load}, Duration{0}, cell_, cell.least_written);
                 if (!measured) return std::unexpected(measured.error());
                 round.push_back(values(*measured));
                 if (cell.is_tracked) followed.push_back(round.back().front().second);
             }
             by_round.push(of_round(round));
             last.push_back(std::move(round));
-            if (last.size() > SteadyState::windows_compared) last.erase(last.begin());
+            if (last.size() > SteadyState::windows_compared) {
+                last.erase(last.begin());
+                begins.erase(begins.begin());
+            }
             if (progress_) progress_(followed.size());
             spread = SteadyState::spread_of(std::span{followed}.last(last.size()));
-            is_steady = last.size() == SteadyState::windows_compared && spread.is_steady() && overwritten() >= least;
+            why_not = last.size() < SteadyState::windows_compared
+                          ? fmt::format("{} of {} rounds were measured", last.size(), SteadyState::windows_compared)
+                          : why_not_steady(tracked, spread, settling_since(begins.front(), least));
         }
         Json shown{Json::Array{}};
         for (std::size_t i = 0; i < cells.size(); ++i) shown.push(mean_of(cells[i].load, last, i));
         Json of_tracked{Json::Array{}};
         for (const double value : followed) of_tracked.push(value);
         return Json::object({{"cell_seconds", static_cast<double>(cell_.count()) / 1e9},
+                             {"cell_bytes", cells.front().least_written},
                              {"rounds", static_cast<std::uint64_t>(followed.size())},
-                             {"steady", Json::object({{"reached", is_steady},
+                             {"steady", Json::object({{"reached", why_not.empty()},
+                                                      {"why_not", why_not.empty() ? Json{} : Json{why_not}},
                                                       {"first_round", static_cast<std::uint64_t>(followed.size() - last.size() + 1)},
                                                       {"last_round", static_cast<std::uint64_t>(followed.size())},
                                                       {"tracked", tracked},
@@ -107,13 +110,27 @@ public:
                                                       {"excursion", spread.excursion},
                                                       {"excursion_at_most", SteadyState::excursion_at_most},
                                                       {"slope", spread.slope},
-                                                      {"slope_at_most", SteadyState::slope_at_most}})},
+                                                      {"slope_at_most", SteadyState::slope_at_most},
+                                                      {"overwritten", overwritten()},
+                                                      {"overwritten_at_least", least}})},
                              {"tracked", std::move(of_tracked)},
                              {"cells", std::move(shown)},
                              {"by_round", std::move(by_round)}});
     }
 
 private:
+    struct RoundBegin {
+        LiveData live;
+        std::uint64_t written;
+    };
+    [[nodiscard]] Settling settling_since(const RoundBegin& begin, double least) const {
+        return {overwritten(), Settling::shrinks_between(begin.live, LiveData::of(*space_.device), written_ - begin.written), least};
+    }
+    static std::string why_not_steady(std::string_view tracked, const SteadyState::Spread& spread, const Settling& settling) {
+        std::vector why{spread.why_not(tracked), settling.why_not()};
+        std::erase(why, "");
+        return fmt::format("{}", fmt::join(why, "; "));
+    }
     /// All cells of a round that has just ended.
     [[nodiscard]] Json of_round(const std::vector<CellValues>& round) const {
         Json out = Json::object({{"seconds", static_cast<double>((now_ - begin_).count()) / 1e9}, {"drive_fills", overwritten()}});
@@ -143,8 +160,8 @@ private:
     Duration cell_;
     std::uint64_t seed_;
     const ProtocolProgress& progress_;
-    SimTime begin_, now_; ///< begin_: when fill() was done
-    double written_ = 0;  ///< bytes, but those of fill()
+    SimTime begin_, now_;       ///< begin_: when fill() was done
+    std::uint64_t written_ = 0; ///< bytes, but those of fill()
 };
 
 std::vector<Cell> cells_of(std::initializer_list<std::uint32_t> reads, std::initializer_list<std::uint64_t> blocks, std::uint32_t depth) {
@@ -170,23 +187,25 @@ std::expected<Json, std::string> pts_latency(Protocol& on) {
     });
 }
 
-constexpr double least_overwritten = 2, most_overwritten = 4;
-
 CellValues rate_and_waf(const TimedMeasured& m) { return {{"iops", m.iops()}, {"waf", m.waf}, {"mean_us", m.tally.all.mean_ns() / 1e3}}; }
 
-/// From an empty drive on, until it is steady or four times full.
+/// One load: random writes of a quarter of the drive. In time, a round of a drive that has become slow would write next to nothing, and five of them
+/// would always look steady.
+std::vector<Cell> saturating(std::uint32_t depth, std::uint64_t drive_bytes) {
+    auto cells = cells_of({0}, {4 * kib}, depth);
+    cells.front().least_written = drive_bytes / 4;
+    return cells;
+}
+
+/// From an empty drive on.
 std::expected<Json, std::string> pts_wsat(Protocol& on) {
-    const auto cells = cells_of({0}, {4 * kib}, 128);
-    if (const auto longer = on.lengthen_cell(cells.front().load); !longer) return std::unexpected(longer.error());
-    return on.rounds(cells, "4 KiB random writes a second", rate_and_waf, least_overwritten, most_overwritten);
+    return on.rounds(saturating(128, on.drive_bytes()), "4 KiB random writes a second", rate_and_waf, Settling::overwritten_at_least);
 }
 
 /// Written once in order, then overwritten at random until steady; then what a thread that waits sees beside shares of that rate.
 std::expected<Json, std::string> ssdiq(Protocol& on, Duration cell) {
     if (const auto filled = on.fill(512 * kib, 1); !filled) return std::unexpected(filled.error());
-    const auto cells = cells_of({0}, {4 * kib}, 512);
-    if (const auto longer = on.lengthen_cell(cells.front().load); !longer) return std::unexpected(longer.error());
-    auto out = on.rounds(cells, "4 KiB random writes a second", rate_and_waf, least_overwritten, most_overwritten);
+    auto out = on.rounds(saturating(512, on.drive_bytes()), "4 KiB random writes a second", rate_and_waf, Settling::overwritten_at_least);
     if (!out) return out;
     const double rate = (*out)["cells"].items().front()["iops"].real();
     Json beside{Json::Array{}};

@@ -40,7 +40,7 @@ double programmed_bytes(const RunSnapshot& before, const RunSnapshot& after, con
 } // namespace
 
 std::expected<TimedMeasured, std::string> run_for(const RunSpace& space, const std::vector<TimedStream>& streams, Duration warm, Duration counted,
-                                                  SimTime from, std::uint64_t seed) {
+                                                  SimTime from, std::uint64_t seed, std::uint64_t least_written) {
     std::vector<QueueLoad> loads;
     for (const TimedStream& stream : streams)
         loads.push_back(endless(stream, space.bytes(), static_cast<std::uint16_t>(loads.size()), seed + 10 * loads.size()));
@@ -52,7 +52,9 @@ std::expected<TimedMeasured, std::string> run_for(const RunSpace& space, const s
     RunWatch watch{.every = 16};
     watch.look = [&](const RunTally& tally) {
         if (counted_from == sim_never) return tally.end - from < warm ? RunStep::go_on : RunStep::count_from_here;
-        return tally.end - counted_from < counted ? RunStep::go_on : RunStep::stop;
+        const bool is_enough =
+            tally.end - counted_from >= counted && device.ssd().counters().host_write_bytes - before.sample.host_write_bytes >= least_written;
+        return is_enough ? RunStep::stop : RunStep::go_on;
     };
     watch.counts_from = [&](SimTime now) {
         counted_from = now;
@@ -63,8 +65,8 @@ std::expected<TimedMeasured, std::string> run_for(const RunSpace& space, const s
     TimedMeasured out{.seconds = static_cast<double>((tally->end - tally->begin).count()) / 1e9};
     const RunSnapshot after = RunSnapshot::of(device, tally->end);
     for (const QueueTally& queue : tally->queues) out.streams.push_back({measured(queue.read, out.seconds), measured(queue.others, out.seconds)});
-    const auto written = static_cast<double>(after.sample.host_write_bytes - before.sample.host_write_bytes);
-    if (written > 0) out.waf = programmed_bytes(before, after, device) / written;
+    out.written_bytes = after.sample.host_write_bytes - before.sample.host_write_bytes;
+    if (out.written_bytes > 0) out.waf = programmed_bytes(before, after, device) / static_cast<double>(out.written_bytes);
     out.tally = std::move(*tally);
     return out;
 }

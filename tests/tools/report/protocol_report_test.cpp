@@ -55,8 +55,10 @@ Json made_result(std::string_view protocol, const std::vector<std::string>& keys
         tracked.size());
     return Json::object({{"protocol", std::string{protocol}},
                          {"cell_seconds", 0.1},
+                         {"cell_bytes", protocol == "snia-pts-wsat" ? std::uint64_t{1} << 28 : 0},
                          {"rounds", static_cast<std::uint64_t>(tracked.size())},
                          {"steady", Json::object({{"reached", is_steady},
+                                                  {"why_not", is_steady ? Json{} : Json{"too little was overwritten: 1.16 of 2 fills"}},
                                                   {"first_round", static_cast<std::uint64_t>(tracked.size() - judged + 1)},
                                                   {"last_round", static_cast<std::uint64_t>(tracked.size())},
                                                   {"tracked", "4 KiB random writes a second"},
@@ -162,9 +164,20 @@ TEST_CASE("page and text begin with the verdict, and a drive that is not steady 
         CHECK(text.find(verdict) < text.find('\n'));
         CHECK(occurrences(page, "NOT steady") == (is_steady ? 0 : 1));
         CHECK(occurrences(page, "they are no result of this test") == (is_steady ? 0 : 1));
+        for (const std::string& said : {page, text})
+            CHECK(occurrences(said, "rounds: too little was overwritten: 1.16 of 2 fills.") == (is_steady ? 0 : 1));
         CHECK(occurrences(page, "3020 random writes of 4 KiB a second") == 1);
         CHECK(occurrences(page, "12.3 % of the mean, where 20 % are allowed") == 1);
         CHECK(occurrences(page, "4.5 %, where 10 % are allowed") == 1);
+    }
+}
+
+TEST_CASE("page and text say what a load of a round takes: time, or bytes that are written", "[tools][html]") {
+    const Json in_time = made_result("snia-pts-iops", {"iops"}, four_cells, seven_rounds);
+    const Json in_bytes = made_result("snia-pts-wsat", {"iops", "waf", "mean_us"}, {{0, 4096}}, seven_rounds);
+    for (const auto& made : {protocol_page, protocol_text}) {
+        CHECK(occurrences(made(in_time), "takes 0.1 s of the drive") == 1);
+        CHECK(occurrences(made(in_bytes), "writes 256 MiB, and takes 0.1 s of the drive at least") == 1);
     }
 }
 
