@@ -35,11 +35,28 @@ std::expected<void, std::string> can_map_units(const SsdConfig& config, const Ge
 
 namespace {
 
-/// Blocks of a group that padding can take: less than a page of the chip a stream in each of its blocks, which no collection gains.
+/// A collection may end a page of the chip early for each stream whose pages its victim holds. A block can hold pages of all of them: a stream is a
+/// wish, and where it has no room its pages go to another. Pages of the block that this can take:
+std::uint64_t padding_of_block(const NandConfig& nand, std::uint32_t streams) { return std::uint64_t{nand.options.subpages - 1} * streams; }
+std::uint64_t pages_of_block(const NandConfig& nand) { return std::uint64_t{nand.geometry.pages_per_block} * (nand.rain == 0 ? 1 : nand.rain - 1); }
+
+/// Blocks of a group that padding can take: so many pages in each of its blocks, which no collection gains. At most all: padding_fits().
 std::uint32_t padded_blocks_a_group(const NandConfig& nand, std::uint32_t streams) {
     const GeometryConfig& g = nand.geometry;
-    const std::uint32_t pages_a_block = g.pages_per_block * (nand.rain == 0 ? 1 : nand.rain - 1);
-    return (g.planes_per_die * g.blocks_per_plane * (nand.options.subpages - 1) * streams + pages_a_block - 1) / pages_a_block;
+    const std::uint64_t blocks = std::uint64_t{g.planes_per_die} * g.blocks_per_plane, pages_a_block = pages_of_block(nand);
+    return static_cast<std::uint32_t>(std::min(blocks, (blocks * padding_of_block(nand, streams) + pages_a_block - 1) / pages_a_block));
+}
+
+/// Padding takes a share of each block, whatever the drive's size. With half of them no drive is large enough.
+std::expected<void, std::string> padding_fits(const SsdConfig& config, std::uint32_t streams) {
+    const std::uint64_t padding = padding_of_block(config.nand, streams), half = pages_of_block(config.nand) / 2;
+    if (padding < half) return {};
+    const std::uint64_t most = (half - 1) / (config.nand.options.subpages - 1);
+    return std::unexpected(fmt::format(
+        "{} streams of data are too many: each may leave {} of the {} pages of a block as padding, and {} are half of it. With blocks of so many "
+        "pages at most {} are possible{}, with nand.subpages = 1 more",
+        streams, config.nand.options.subpages - 1, pages_of_block(config.nand), padding, most,
+        streams_of(config) > 1 && page_groups_of(config) == 0 ? " (ftl.host_streams)" : ""));
 }
 
 /// What is left of the reserve when the ring, the scheme's own pages, open superblocks and what is kept free are taken off, and what that costs.
@@ -61,8 +78,7 @@ void plan_spare(FtlPlan& plan, const PagePlanRequest& request, std::uint32_t ope
         plan.expected_waf = greedy_amplification(1 + plan.effective_spare_blocks / logical, units.units_per_block());
     constexpr double worth_saying = 1.05;
     if (plan.expected_waf != 0 && plan.expected_waf <= worth_saying * plan.closed_form_waf) return;
-    const std::string writes =
-        plan.expected_waf == 0 ? "very many flash writes" : fmt::format("about {:.1f} flash writes each", plan.expected_waf);
+    const std::string writes = plan.expected_waf == 0 ? "very many flash writes" : fmt::format("about {:.1f} flash writes each", plan.expected_waf);
     const std::string groups = plan.groups > 1 ? fmt::format(" for {} independent dies", plan.groups) : "";
     plan.warnings.push_back(fmt::format("this drive is small{}: when full, random writes cost {} ({:.1f} each with {}a larger --size or more "
                                         "ftl.reserved_permille). Not an error",
@@ -124,9 +140,10 @@ std::expected<FtlPlan, std::string> plan_pages(const SsdConfig& config, const Ge
     }
     const auto own = static_cast<std::uint32_t>((request.own_units + units.units_per_block() - 1) / units.units_per_block());
     const std::uint32_t streams = streams_of(config), open_streams = streams - seldom_open_of(config, plan.groups);
-    const std::uint32_t least_a_group = std::max(request.spare_a_group, 2 * g.planes_per_die()) + (open_streams - 1) * g.planes_per_die() +
-                                        padded_blocks_a_group(config.nand, streams);
-    const std::uint32_t least = plan.groups * least_a_group + plan.meta_blocks + own;
+    if (const auto fits = padding_fits(config, streams); !fits) return std::unexpected(fits.error());
+    const std::uint64_t least_a_group = std::uint64_t{std::max(request.spare_a_group, 2 * g.planes_per_die())} +
+                                        std::uint64_t{open_streams - 1} * g.planes_per_die() + padded_blocks_a_group(config.nand, streams);
+    const std::uint64_t least = plan.groups * least_a_group + plan.meta_blocks + own;
     if (blocks < bad + least + plan.groups * least_a_group)
         return std::unexpected(fmt::format(
             "the drive is too small for {} independent dies: of its {} blocks {} must be spare and {} are bad. Give a larger --size, or fewer "
@@ -137,12 +154,12 @@ std::expected<FtlPlan, std::string> plan_pages(const SsdConfig& config, const Ge
                                             page_groups_of(config) == 0 ? "ftl.separation" : "learnedftl.groups beside ftl.separation", f.separation,
                                             open_streams)));
     const auto asked = static_cast<std::uint32_t>(std::uint64_t{blocks - bad} * f.reserved_permille / 1000);
-    plan.spare_blocks = std::max(asked, least);
+    plan.spare_blocks = std::max(asked, static_cast<std::uint32_t>(least)); // fewer than `blocks`
     if (plan.spare_blocks > asked)
-        plan.warnings.push_back(fmt::format(
-            "{} blocks are spare, {} more than ftl.reserved_permille asks: garbage collection needs {} on each of {} independent dies{}. Not an error",
-            plan.spare_blocks, plan.spare_blocks - asked, least_a_group, plan.groups,
-            plan.meta_blocks + own == 0 ? "" : fmt::format(", checkpoints and maps {}", plan.meta_blocks + own)));
+        plan.warnings.push_back(fmt::format("{} blocks are spare, {} more than ftl.reserved_permille asks: garbage collection needs {} on each of {} "
+                                            "independent dies{}. Not an error",
+                                            plan.spare_blocks, plan.spare_blocks - asked, least_a_group, plan.groups,
+                                            plan.meta_blocks + own == 0 ? "" : fmt::format(", checkpoints and maps {}", plan.meta_blocks + own)));
     plan.logical_pages = (blocks - bad - plan.spare_blocks) * units.units_per_block();
     plan_spare(plan, request, open_streams, units, blocks - bad, own);
     return plan;

@@ -68,6 +68,15 @@ for line in 'temperature +300 K' 'avail_spare +[0-9]+ %' 'data_units_written +[0
     grep -Eq "^$line\$" "$work/out" || wrong "smart has no unit: $line: $(cat "$work/out")"
 done
 
+# Many placement handles: no drive that is many times larger than asked for, and no advice that cannot help.
+for handles in 32 90 128 250; do
+    for size in 256M 512M 4G; do
+        code 2 mkfs "$work/many" -n --size $size --set ftl.separation=host --set ftl.host_streams=$handles
+        grep -q 'at most 31 are possible (ftl.host_streams)' "$work/err" && ! grep -q 'larger --size' "$work/err" || wrong "$handles handles: $(cat "$work/err")"
+    done
+done
+"$FLASHLAB" mkfs "$work/many" -n --size 256M --set ftl.separation=host --set ftl.host_streams=8 > "$work/out" 2> /dev/null || wrong "8 handles on 256M"
+grep -Eq ': (25[6-9]|2[6-9][0-9]|3[01][0-9]) MiB of' "$work/out" || wrong "a drive with 8 handles is not as large as it was to be: $(cat "$work/out")"
 # Placement handles, as nvme-cli prints their log pages.
 handles=$work/handles
 "$FLASHLAB" mkfs "$handles" --size 128M --ftl page_map --set nand.channels=2 --set ftl.separation=host --set ftl.host_streams=3 \

@@ -42,7 +42,7 @@ std::expected<std::uint32_t, std::string> least_blocks(SsdConfig config, std::ui
         return plan && logical_bytes(*plan) >= size;
     };
     while (!holds(high)) {
-        if (high > std::uint64_t{1} << 30) return std::unexpected(why.empty() ? std::string{"no geometry of this preset holds it"} : why);
+        if (high >= std::uint64_t{1} << 31) return std::unexpected(why.empty() ? std::string{"no geometry of this preset holds it"} : why);
         low = high;
         high *= 2;
     }
@@ -53,9 +53,11 @@ std::expected<std::uint32_t, std::string> least_blocks(SsdConfig config, std::ui
         else
             low = middle + 1;
     }
-    // Groups of pages want spare blocks in proportion to themselves, not to the drive: a small one would come out many times larger than it is to be.
-    if (holds(high) && page_groups_of(config) != 0 && logical_bytes(*plan_of(config)) > size + size / 4)
-        return std::unexpected(fmt::format("{}; the least that has them is {}", why, human_size(logical_bytes(*plan_of(config)))));
+    // Groups of pages and streams want spare blocks in proportion to themselves, not to the drive: a small one would come out many times larger than
+    // it is to be.
+    if (holds(high) && streams_of(config) > 1 && logical_bytes(*plan_of(config)) > size + size / 4)
+        return std::unexpected(fmt::format("{}; the least that has them is {}", why.empty() ? "the drive is too small for its streams of data" : why,
+                                           human_size(logical_bytes(*plan_of(config)))));
     return static_cast<std::uint32_t>(high);
 }
 

@@ -125,6 +125,33 @@ TEST_CASE("a drive of which nothing is said is like those sold; whoever names a 
     }
 }
 
+TEST_CASE("a drive for many streams of the host is as large as it was to be, or refused with what helps", "[tools]") {
+    const auto with_streams = [](std::uint64_t size, int streams) {
+        DeviceConfig config;
+        for (const auto& [key, value] : {std::pair{"ftl.separation", std::string{"host"}}, {"ftl.host_streams", std::to_string(streams)}})
+            if (const auto set = set_key(config, key, value); !set) FAIL(set.error());
+        if (const auto set = set_key(config, "nand.subpages", "4"); !set) FAIL(set.error());
+        return plan_device(config, size, {"ftl.separation", "ftl.host_streams"});
+    };
+    const std::uint32_t pages = GeometryConfig{}.pages_per_block;
+    for (const std::uint64_t mib : {64, 256, 512, 4096})
+        for (const int streams : {2, 4, 8, 16, 20, 31, 32, 90, 128, 250}) {
+            CAPTURE(mib, streams);
+            const std::uint64_t size = mib << 20;
+            const auto plan = with_streams(size, streams);
+            if (plan) {
+                CHECK(plan->logical_bytes >= size);
+                CHECK(plan->logical_bytes <= size + size / 4);
+            } else {
+                const bool never_fits = static_cast<std::uint32_t>(streams) * 3 >= pages / 2;
+                CHECK_THAT(plan.error(),
+                           ContainsSubstring(never_fits ? "(ftl.host_streams), with nand.subpages = 1 more" : "the least that has them is"));
+                CHECK((!never_fits || plan.error().find("larger --size") == std::string::npos));
+            }
+        }
+    CHECK(with_streams(std::uint64_t{4} << 30, 8).has_value());
+}
+
 TEST_CASE("a drive that keeps hot and cold apart collects by cost-benefit, unless a source names another policy", "[tools]") {
     TemporaryDirectory folder;
     using Settings = std::vector<std::string>;
