@@ -99,7 +99,10 @@ FsResult<SimTime> FileSystemImpl::set_xattr(const FsCall& call, Ino ino, std::st
     if ((inode.record.flags & (file_flag_immutable | file_flag_append)) != 0) return std::unexpected(FsError{EPERM});
     if (const int wrong = wrong_with(name)) return std::unexpected(FsError{wrong});
     if (value.size() > XattrStore::longest_value) return std::unexpected(FsError{E2BIG});
-    if (name == stream_xattr && !parse_file_stream(value)) return std::unexpected(FsError{EINVAL});
+    if (name == stream_xattr) {
+        const auto stream = parse_file_stream(value);
+        if (!stream || stream->value() >= options_.streams) return std::unexpected(FsError{EINVAL});
+    }
     const bool exists = inode.record.xattrs != 0 && xattrs_.has(ino, name);
     if (exists && (mode == XattrMode::create || mode == XattrMode::create_and_replace)) return std::unexpected(FsError{EEXIST});
     if (!exists && (mode == XattrMode::replace || mode == XattrMode::create_and_replace)) return std::unexpected(FsError{ENODATA});

@@ -104,6 +104,8 @@ enum class FailedPages : std::uint8_t { retry, clean, reverted };
 class UseObserver;
 class WriteBackFaults;
 
+inline constexpr std::uint16_t file_streams = 250; ///< as many as ftl.host_streams may say
+
 struct FsOptions {
     std::uint64_t cache_bytes = 64u << 20;
     HostCache host_cache = HostCache::delayed;
@@ -112,6 +114,7 @@ struct FsOptions {
     /// Called for data that the device could not read: inode, first byte in the file, bytes asked for. It must not call the file system.
     std::function<void(Ino, std::uint64_t, std::uint64_t)> unreadable{};
     FailedPages failed_pages = FailedPages::retry;
+    std::uint16_t streams = file_streams;         ///< of the drive: a file's attribute names one of them (fs/file_stream.h)
     UseObserver* use = nullptr;                   ///< outlives the file system; null: nobody asks whose data are written
     WriteBackFaults* write_back_faults = nullptr; ///< outlives the file system; null: no write-back fails that the device carries out
 };

@@ -53,13 +53,23 @@ TEST_CASE("what is made in a directory with a stream has it, and so has what is 
 TEST_CASE("a stream that is no number, or that no drive can have, is refused and nothing is kept", "[fs][xattr]") {
     FsWorld world;
     const Ino file = world.create("file");
-    for (const char* value : {"", "x", "3x", " 3", "-1", "250", "65536", "99999999999999999999"}) {
+    for (const char* value : {"", "x", "3x", " 3", "-1", "03", "00", "250", "65536", "99999999999999999999"}) {
         INFO(value);
         CHECK(set_stream(world, file, value) == EINVAL);
     }
     CHECK(set_stream(world, file, std::string_view{"3\0", 2}) == EINVAL);
     CHECK(world.fs->list_xattrs(world.call(), file)->value.empty());
     CHECK(set_stream(world, file, "0") == 0);
+}
+
+TEST_CASE("a stream that the drive does not have is refused, and the one before stays", "[fs][xattr]") {
+    FsOptions options;
+    options.streams = 4;
+    FsWorld world{1024, 4u << 20, options};
+    const Ino file = world.create("file");
+    CHECK(set_stream(world, file, "3") == 0);
+    CHECK(set_stream(world, file, "4") == EINVAL);
+    CHECK(stream_written(world, file) == StreamId{3});
 }
 
 TEST_CASE("a file without the attribute carries the stream of who wrote it last; the kernel's flusher is nobody", "[fs][xattr]") {

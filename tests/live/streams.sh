@@ -90,15 +90,18 @@ refused 2 'no rule' uid:1
 refused 1 'the drive has the streams' uid:1=1 uid:2=9
 [[ $("$FLASHLAB" ctl "$mnt" stream --json) == '{"streams":[]}' ]] || die "half of what was refused is in force"
 
-say "--- events: a handle that the drive does not have; what collections move is told by handle"
-python3 -c 'import os, sys
-with open(sys.argv[1], "wb") as f:
-    os.setxattr(sys.argv[1], "user.flashlab.stream", b"9")
-    f.write(b"x" * 20000)
-    os.fsync(f.fileno())' "$mnt/nine"
-"$FLASHLAB" smart "$mnt" --as fdp-events --json | python3 -c 'import json, sys
-e = json.load(sys.stdin)["events"]
-assert e and {(x["Type"], x["pid"]) for x in e} == {(3, 9)}, e' || die "a handle that the drive does not have"
+say "--- an attribute that names no stream of the drive"
+python3 - "$mnt/d" << 'EOF' || die "an attribute that names no stream"
+import errno, os, sys
+for stream in (b"4", b"9", b"03"):
+    try: os.setxattr(sys.argv[1], "user.flashlab.stream", stream)
+    except OSError as e: assert e.errno == errno.EINVAL, e
+    else: sys.exit(f"stream {stream} was accepted")
+assert os.getxattr(sys.argv[1], "user.flashlab.stream") == b"1"
+os.setxattr(sys.argv[1], "user.flashlab.stream", b"3")
+EOF
+
+say "--- events: what collections move is told by handle"
 python3 - "$mnt/big" << 'EOF'
 import os, random, sys
 random.seed(1)

@@ -18,6 +18,7 @@
 #include "tools/drive/config_file.h"
 #include "tools/drive/config_schema.h"
 #include "tools/drive/device_report.h"
+#include "tools/drive/fdp_pages.h"
 #include "tools/drive/scheme_keys.h"
 #include "tools/host/interruption.h"
 #include "tools/host/private_file.h"
@@ -258,6 +259,7 @@ std::expected<void, std::string> DeviceDirectory::start(const DeviceConfig& conf
         complain_(fmt::format("warning: {} is damaged and only looked at: what it returns may be wrong, copy out what you can check ({})", directory_,
                               to_text(stores.damage)));
     fs.use = use_.get();
+    fs.streams = static_cast<std::uint16_t>(std::max<std::uint64_t>(1, placement_handles_of(config.ssd)));
     fs.read_only = fs.read_only || damaged;
     if (auto up = bring_up(*device_, sim_time_from_ns(history_.clock_ns), fs); !up) return up;
     if (access_ != DeviceAccess::use) return {};
