@@ -222,6 +222,10 @@ code 1 bench --size 64M --io-size 1M --warm-up steady
 says "(0 of 5 windows were written); give it more requests, or --precondition"
 [[ $("$FLASHLAB" bench --size 64M --io-size 512M --iodepth 8 --precondition fill:100,random:2x --until-steady 2> /dev/null) == *"Steady from request "*"all other figures are of the whole run"* ]] ||
     wrong "bench --until-steady does not say which figures are of its steady windows"
+for twice in iodepth=4,iodepth=8 rate=1M,rate-iops=5 bs=4k,runtime=1,bs=4k; do
+    code 2 bench --size 64M --queue rw=randread,$twice
+    says 'is given twice: say it once'
+done
 for d in zipf:0.9 pareto:0.2 hotspot:0.2,0.8; do
     [[ $("$FLASHLAB" bench --size 64M --io-size 4M --random-distribution "$d" --json 2> /dev/null) == *'"requests":1024,'* ]] || wrong "bench --random-distribution $d"
 done

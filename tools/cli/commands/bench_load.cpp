@@ -85,6 +85,7 @@ std::expected<std::vector<BenchOptions>, std::string> loads_of_queues(const Benc
     for (const std::string& text : has_one ? std::vector<std::string>{""} : o.queues) {
         BenchOptions load = o;
         std::string_view rest = text;
+        std::vector<std::string_view> seen;
         while (!rest.empty()) {
             const std::string_view setting = rest.substr(0, rest.find(','));
             rest.remove_prefix(std::min(rest.size(), setting.size() + 1));
@@ -92,6 +93,11 @@ std::expected<std::vector<BenchOptions>, std::string> loads_of_queues(const Benc
             const auto done = equals == setting.npos ? std::unexpected(std::string{"KEY=VALUE is wanted"})
                                                      : set_of_queue(load, setting.substr(0, equals), std::string{setting.substr(equals + 1)});
             if (!done) return std::unexpected(fmt::format("--queue {}: {}: {}", text, setting, done.error()));
+            // --rate and --rate-iops are one
+            const std::string_view key = setting.starts_with("rate-iops=") ? "rate" : setting.substr(0, equals);
+            if (std::ranges::find(seen, key) != seen.end())
+                return std::unexpected(fmt::format("--queue {}: {}: {} is given twice: say it once", text, setting, key));
+            seen.push_back(key);
         }
         if (bytes_of(load) < load.block_bytes) return std::unexpected(fmt::format("--queue {}: io-size holds no request of bs", text));
         if (auto rates = set_rates(load); !rates) return std::unexpected(fmt::format("{}{}", has_one ? "--" : "--queue: ", rates.error()));
