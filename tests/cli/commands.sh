@@ -77,6 +77,9 @@ for handles in 32 90 128 250; do
 done
 "$FLASHLAB" mkfs "$work/many" -n --size 256M --set ftl.separation=host --set ftl.host_streams=8 > "$work/out" 2> /dev/null || wrong "8 handles on 256M"
 grep -Eq ': (25[6-9]|2[6-9][0-9]|3[01][0-9]) MiB of' "$work/out" || wrong "a drive with 8 handles is not as large as it was to be: $(cat "$work/out")"
+code 2 mkfs "$work/many" -n --size 256M --set dram.write_buffer_bytes=1
+grep -q 'dram.write_buffer_bytes = 1 holds no page of the flash: give 4096 or more' "$work/err" || wrong "a write buffer of a byte: $(cat "$work/err")"
+
 # Placement handles, as nvme-cli prints their log pages.
 handles=$work/handles
 "$FLASHLAB" mkfs "$handles" --size 128M --ftl page_map --set nand.channels=2 --set ftl.separation=host --set ftl.host_streams=3 \

@@ -164,6 +164,9 @@ std::expected<void, std::string> check_dram(const SsdConfig& config) {
             fmt::format("dram.size = {} is more than pram.write_buffer_bytes = {}: the partition may give all of it to the buffer, "
                         "which lies in PRAM; lower dram.size",
                         dram.size_bytes, dram.pram_buffer_bytes));
+    if (const std::uint32_t page = config.nand.geometry.page_bytes; dram.write_buffer_bytes != 0 && dram.write_buffer_bytes < page)
+        return std::unexpected(
+            fmt::format("dram.write_buffer_bytes = {} holds no page of the flash: give {} or more, or 0 for none", dram.write_buffer_bytes, page));
     if (dram.is_partitioned() && dram.write_buffer_bytes != 0)
         return std::unexpected(fmt::format("dram.write_buffer_bytes = {}: with dram.size, dram.partition = {} chooses the buffer's size. Leave it "
                                            "out, take a drive without a buffer "

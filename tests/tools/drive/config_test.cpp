@@ -152,6 +152,19 @@ TEST_CASE("a drive for many streams of the host is as large as it was to be, or 
     CHECK(with_streams(std::uint64_t{4} << 30, 8).has_value());
 }
 
+TEST_CASE("a write buffer that holds no page of the flash is refused with the least", "[tools]") {
+    DeviceConfig config;
+    for (const std::uint64_t bytes : {1u, 4095u}) {
+        config.ssd.dram.write_buffer_bytes = bytes;
+        CHECK_THAT(plan_device(config, default_device_bytes).error(),
+                   ContainsSubstring("holds no page of the flash: give 4096 or more, or 0 for none"));
+    }
+    for (const std::uint64_t bytes : {0u, 4096u}) {
+        config.ssd.dram.write_buffer_bytes = bytes;
+        CHECK(check_dram(config.ssd).has_value());
+    }
+}
+
 TEST_CASE("a drive that keeps hot and cold apart collects by cost-benefit, unless a source names another policy", "[tools]") {
     TemporaryDirectory folder;
     using Settings = std::vector<std::string>;
