@@ -49,6 +49,20 @@ double percentile_us(const Json& direction, double percent) {
     return 0;
 }
 
+/// Of what is measured, what no drive can do: a request a picosecond, one that takes ten days, or a number that is none.
+std::expected<void, std::string> is_possible(std::string_view direction, const Json& of) {
+    constexpr double most_a_second = 1e12, longest_us = 1e12;
+    const auto wrong = [&](std::string_view key, double value) {
+        return std::unexpected(fmt::format("{}.{} = {:g}: no drive does that", direction, key, value));
+    };
+    for (const std::string_view key : {"iops", "total_ios"})
+        if (const double value = of[key].real(); !(value >= 0 && value <= (key == "iops" ? most_a_second : 1e18))) return wrong(key, value);
+    for (const double percent : {50.0, 99.0})
+        if (const double us = percentile_us(of, percent); !(us >= 0 && us <= longest_us))
+            return wrong(fmt::format("percentile.{}", percent), us * 1e3);
+    return {};
+}
+
 /// Rates add up; of latencies the mean by requests stands for what the file does not say.
 void take_direction(TimedDirection& into, double& requests_before, const Json& direction) {
     const double requests = direction["total_ios"].real(), all = requests_before + requests;
@@ -114,6 +128,9 @@ std::expected<std::vector<FitPoint>, std::string> parse_fio_results(const std::s
             points.back().streams.push_back(std::move(*stream));
             requests = {};
         }
+        for (const char* direction : {"read", "write"})
+            if (const auto possible = is_possible(direction, job[direction]); !possible)
+                return std::unexpected(fmt::format("{}: job {}: {}", path, points.back().streams.back().name, possible.error()));
         FitStream& of = points.back().streams.back();
         take_direction(of.read, requests[0], job["read"]);
         take_direction(of.write, requests[1], job["write"]);

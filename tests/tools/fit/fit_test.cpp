@@ -1,6 +1,8 @@
 /// From fio's results to a preset: what is read of them; and that a drive's own measurements give back its parameters.
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "tests/support/catch.h"
 #include "tools/drive/config_file.h"
 #include "tools/fit/fit.h"
@@ -86,6 +88,20 @@ TEST_CASE("results that cannot be read are refused with the file and what is wro
     CHECK_THAT(parse_fio_results(R"({"jobs": [{"jobname": "t", "job options": {"bs": "1000"}}]})", "f.json").error(),
                ContainsSubstring("f.json: job t: bs=1000"));
     CHECK_THAT(read_fio_results("/no/such/file").error(), ContainsSubstring("/no/such/file: "));
+}
+
+TEST_CASE("results that no drive has are refused with the file, the job and the key", "[fit]") {
+    const auto with = [](std::string_view direction) {
+        return parse_fio_results(fmt::format(R"({{"jobs": [{{"jobname": "t", "job options": {{"rw": "randread"}}, "read": {{{}}}}}]}})", direction),
+                                 "f.json");
+    };
+    CHECK(with(R"("total_ios": 5, "iops": 4e6)"));
+    for (const auto& [text, said] : {std::pair{R"("total_ios": 5, "iops": 1e308)", "f.json: job t: read.iops = 1e+308: no drive does that"},
+                                     {R"("total_ios": 5, "iops": -1)", "read.iops = -1"},
+                                     {R"("total_ios": 1e300, "iops": 5)", "read.total_ios = 1e+300"},
+                                     {R"("total_ios": 5, "iops": 5, "clat_ns": {"percentile": {"50.000000": 1e300}})", "read.percentile.50 = 1e+300"},
+                                     {R"("total_ios": 5, "iops": 5, "lat_ns": {"percentile": {"99.000000": -1}})", "read.percentile.99 = -1"}})
+        CHECK_THAT(with(text).error(), ContainsSubstring(said));
 }
 
 TEST_CASE("a drive's own measurements give back its parameters", "[fit]") {
