@@ -80,6 +80,11 @@ grep -Eq ': (25[6-9]|2[6-9][0-9]|3[01][0-9]) MiB of' "$work/out" || wrong "a dri
 code 2 mkfs "$work/many" -n --size 256M --set dram.write_buffer_bytes=1
 grep -q 'dram.write_buffer_bytes = 1 holds no page of the flash: give 4096 or more' "$work/err" || wrong "a write buffer of a byte: $(cat "$work/err")"
 
+# What mkfs warns about, bench and replay warn about, too.
+"$FLASHLAB" mkfs "$work/many" -n --size 128M 2>&1 > /dev/null | sed -n 's/^flashlab: warning: //p' > "$work/planned"
+grep -q 'this drive is small' "$work/planned" || wrong "mkfs does not warn of a small drive: $(cat "$work/planned")"
+"$FLASHLAB" bench --size 128M --io-size 1M 2>&1 > /dev/null | sed -n 's/^flashlab: bench: warning: //p' | cmp - "$work/planned" || wrong "bench warns otherwise than mkfs"
+
 # Placement handles, as nvme-cli prints their log pages.
 handles=$work/handles
 "$FLASHLAB" mkfs "$handles" --size 128M --ftl page_map --set nand.channels=2 --set ftl.separation=host --set ftl.host_streams=3 \

@@ -78,6 +78,8 @@ std::expected<void, RunDevice::Error> RunDevice::make(const DeviceChoice& choice
     if (!plan) return std::unexpected(Error{plan.error(), exit_usage});
     if (options.with_file_system && plan->config.is_raw())
         return std::unexpected(Error{"fs.metadata = none: a load on a file wants a file system; leave it out, or load the device", exit_usage});
+    for (const std::string& warning : plan->ftl.warnings)
+        if (options.tells_warnings) complain(fmt::format("{}: warning: {}", options.kind, warning));
     auto log = SqliteEventLog::open({.path = choice.events_file.value_or(""),
                                      .level = level_,
                                      .keep_bytes = whole_log,

@@ -29,6 +29,7 @@ struct RunDeviceOptions {
     std::string kind; ///< what the log calls the run
     std::uint64_t default_bytes = 0;
     bool with_file_system = false; ///< for a device in memory; a drive on disk always has one
+    bool tells_warnings = false;   ///< of the plan of a device in memory, as mkfs does
 };
 
 class RunDevice {

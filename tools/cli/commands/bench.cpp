@@ -190,7 +190,7 @@ int run_bench(const BenchOptions& o) {
     const Interruption interruption;
     if (choice.directory)
         if (const auto free = wait_for_unmounted(*choice.directory, DeviceAccess::use); !free) return complain("bench: " + free.error());
-    auto on = RunDevice::open(choice, {.kind = "bench", .default_bytes = default_bench_bytes, .with_file_system = with_fs});
+    auto on = RunDevice::open(choice, {.kind = "bench", .default_bytes = default_bench_bytes, .with_file_system = with_fs, .tells_warnings = true});
     if (!on) return complain("bench: " + on.error().text, on.error().code);
     if (o.level == "ftl" && (*on)->device().config().ssd.dram.is_partitioned())
         return complain("bench: --level ftl leaves out the write buffer, which dram.size shares with the maps: set the maps' own size instead "

@@ -28,7 +28,7 @@ int run_bench_protocol(const BenchOptions& o) {
         if (!file) return complain("bench: --html " + file.error());
         page.emplace(std::move(*file));
     }
-    auto on = RunDevice::open(o.device, {.kind = "bench", .default_bytes = default_bench_bytes});
+    auto on = RunDevice::open(o.device, {.kind = "bench", .default_bytes = default_bench_bytes, .tells_warnings = true});
     if (!on) return complain("bench: " + on.error().text, on.error().code);
     const auto space = (*on)->sectors();
     if (!space) return complain("bench: " + space.error());
