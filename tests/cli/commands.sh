@@ -230,6 +230,11 @@ code 1 bench --size 64M --io-size 1M --warm-up steady
 says "(0 of 5 windows were written); give it more requests, or --precondition"
 [[ $("$FLASHLAB" bench --size 64M --io-size 512M --iodepth 8 --precondition fill:100,random:2x --until-steady 2> /dev/null) == *"Steady from request "*"all other figures are of the whole run"* ]] ||
     wrong "bench --until-steady does not say which figures are of its steady windows"
+# Reads beside collections that the writes before them left to do: warned of, until these have ended.
+for warm_up in 0 60000; do
+    "$FLASHLAB" bench --size 256M --rw randread --iodepth 128 --precondition fill:100,random:1x --io-size 256M --warm-up $warm_up > "$work/out" 2> "$work/err"
+    [[ $(grep -c 'programmed while the run only read' "$work/err") -eq $((warm_up == 0)) ]] || wrong "reads behind a warm-up of $warm_up: $(cat "$work/err")"
+done
 for twice in iodepth=4,iodepth=8 rate=1M,rate-iops=5 bs=4k,runtime=1,bs=4k; do
     code 2 bench --size 64M --queue rw=randread,$twice
     says 'is given twice: say it once'

@@ -119,6 +119,22 @@ std::optional<std::string> warning_on_reads(Device& device, const RunSnapshot& b
                        unmapped, pages);
 }
 
+std::optional<std::string> warning_on_collections(Device& device, const RunSnapshot& before, const RunTally& tally) {
+    if (tally.reads == 0 || tally.reads != tally.requests()) return std::nullopt;
+    const RunSnapshot after = RunSnapshot::of(device, tally.end);
+    std::uint64_t work = 0, copies = 0;
+    for (std::size_t cause = 0; cause < cause_count; ++cause) {
+        const std::uint64_t programs = after.sample.nand_programs[cause] - before.sample.nand_programs[cause];
+        work += programs + after.sample.nand_reads[cause] - before.sample.nand_reads[cause];
+        copies += programs;
+    }
+    if (copies * 100 <= work) return std::nullopt;
+    return fmt::format(
+        "{} pages were programmed while the run only read: collections that the writes before it had left to do. They delay its reads; "
+        "--warm-up N leaves out the first N requests, with which they end",
+        copies);
+}
+
 Json report_run(const RunIdentity& run, Device& device, const RunSnapshot& before, const RunTally& tally) {
     const RunSnapshot after = RunSnapshot::of(device, tally.end);
     const std::uint64_t page = device.config().ssd.nand.geometry.page_bytes;

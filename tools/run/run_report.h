@@ -57,6 +57,8 @@ struct RunIdentity {
 
 /// A warning if more than 1 % of the pages that a run read hold nothing: such a page takes no flash read. To be called before the device is closed.
 [[nodiscard]] std::optional<std::string> warning_on_reads(Device& device, const RunSnapshot& before, const RunTally& tally);
+/// A warning if a run that only read has more than 1 % of its flash work from collections: what preconditioning left to do. As above.
+[[nodiscard]] std::optional<std::string> warning_on_collections(Device& device, const RunSnapshot& before, const RunTally& tally);
 [[nodiscard]] Json report_run(const RunIdentity& run, Device& device, const RunSnapshot& before, const RunTally& tally);
 
 } // namespace flashlab

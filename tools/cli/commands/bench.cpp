@@ -211,6 +211,7 @@ int run_bench(const BenchOptions& o) {
     Json result = report_run({fmt::format("bench:{}:{}", o.level, load), o.seed, run->wall}, (*on)->device(), run->before, run->tally);
     for (const auto& [key, value] : run->steady.members()) result.add(key, value);
     if (const auto warning = warning_on_reads((*on)->device(), run->before, run->tally)) complain("bench: warning: " + *warning);
+    if (const auto warning = warning_on_collections((*on)->device(), run->before, run->tally)) complain("bench: warning: " + *warning);
     const auto closed = (*on)->close(run->tally.end);
     fmt::print("{}", shown_run(o.format, result));
     return closed ? exit_done : complain("bench: " + closed.error());

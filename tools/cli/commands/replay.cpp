@@ -107,6 +107,7 @@ std::expected<Json, std::string> run(const ReplayOptions& o, const Plan& plan, T
     report.add("trace_split", Json::object({{"requests", fit.split().requests}, {"pieces", fit.split().pieces}}));
     if (o.device.directory) report.add("sectors_verified", on.sectors_verified());
     if (const auto warning = warning_on_reads(on.device(), monitor.before(), *tally)) complain("replay: warning: " + *warning);
+    if (const auto warning = warning_on_collections(on.device(), monitor.before(), *tally)) complain("replay: warning: " + *warning);
     const auto problems = on.device().ssd().check();
     for (const auto& problem : problems) complain(fmt::format("replay: {}: {}: {}", problem.invariant, problem.where, problem.detail));
     const auto closed = on.close(tally->end);
