@@ -33,7 +33,7 @@ has "preset ftl label channels page_bytes device_bytes free_blocks spare_blocks 
 # Small groups hold much of the spare back: mkfs warns where that costs more than 5 % over the closed form, and only there.
 for case in "1G warning: this drive is small" "64G "; do
     "$FLASHLAB" mkfs "$work/spare" -n --size "${case%% *}" > "$work/out" 2> "$work/err" || wrong "mkfs -n --size ${case%% *}"
-    grep -Eq 'reserve [0-9]+ blocks \([0-9.]+ %\), effective [0-9]+ \([0-9.]+ %\)' "$work/out" || wrong "mkfs prints no effective spare: $(cat "$work/out")"
+    grep -Eq 'spare  [0-9]+ of [0-9]+ blocks \([0-9.]+ %\), [0-9]+ of them for collection; [0-9]+ write points' "$work/out" || wrong "mkfs prints no effective spare: $(cat "$work/out")"
     [[ $(grep -o 'warning: this drive is small' "$work/err" || true) == "${case#* }" ]] || wrong "mkfs --size ${case%% *}: $(cat "$work/err")"
 done
 # What nobody chose is nothing to be warned of; the same size, chosen, is.
