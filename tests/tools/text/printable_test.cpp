@@ -1,5 +1,5 @@
 // Goal: no name of a file commands a terminal.
-#include <catch2/catch_test_macros.hpp>
+#include "tests/support/catch.h"
 
 #include "tools/text/printable.h"
 

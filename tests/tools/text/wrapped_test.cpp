@@ -1,5 +1,5 @@
 // Goal: help on a narrow terminal loses no word, and what people copy stays in one line.
-#include <catch2/catch_test_macros.hpp>
+#include "tests/support/catch.h"
 
 #include "tools/text/wrapped.h"
 
