@@ -126,7 +126,7 @@ private:
     CutState wanted_;
     std::uint32_t names_until_ = 0; ///< prefix models: lines about names before this one are there
     std::map<std::uint32_t, WriteLoss> write_losses_;
-    std::vector<bool> dropped_; ///< by line: asked for as a whole
+    std::vector<bool> dropped_;                            ///< by line: asked for as a whole
     std::map<std::uint64_t, std::uint32_t> carried_until_; ///< by file: the last rename or close that is there and may carry data
     std::map<std::uint64_t, Directory> directories_;
     std::map<std::uint64_t, const Operation*> made_;

@@ -39,7 +39,7 @@ struct PagePast {
 };
 
 struct FilePast {
-    std::vector<std::uint32_t> lines; ///< that change content, size or attributes
+    std::vector<std::uint32_t> lines;   ///< that change content, size or attributes
     std::vector<std::uint32_t> flushes; ///< at which ext4 starts to write delayed blocks: a rename over a name, a close with `flushes`
     std::map<std::uint32_t, PagePast> pages;
 };

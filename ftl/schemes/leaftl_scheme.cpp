@@ -25,9 +25,10 @@ std::expected<FtlPlan, std::string> plan_leaftl(const SsdConfig& config, const G
     const std::uint64_t wanted = PageOob::encoded_size + 2 * name_bytes * config.ftl.options[gamma];
     const std::uint32_t there = config.nand.geometry.spare_bytes;
     if (config.ftl.options[gamma] != 0 && wanted > there)
-        return std::unexpected(fmt::format("leaftl.gamma = {}: the names of so many neighbours on both sides and the page's own record take {} bytes of "
-                                           "the spare area, which has {}: lower it to {}, or raise nand.spare_bytes",
-                                           config.ftl.options[gamma], wanted, there, (there - PageOob::encoded_size) / (2 * name_bytes)));
+        return std::unexpected(
+            fmt::format("leaftl.gamma = {}: the names of so many neighbours on both sides and the page's own record take {} bytes of "
+                        "the spare area, which has {}: lower it to {}, or raise nand.spare_bytes",
+                        config.ftl.options[gamma], wanted, there, (there - PageOob::encoded_size) / (2 * name_bytes)));
     return plan_demand(leaftl_kind, config, g);
 }
 

@@ -34,8 +34,9 @@ private:
 
 constexpr DemandKind kind{.scheme = "lazy"};
 constexpr std::array<const Option*, 3> options{&page_option::checkpoint_blocks, &demand_option::mapping_cache_bytes, &every};
-constexpr std::array counters = demand_counters<LazyEntries>(Counter{
-    "entries_moved", "entries", "Used entries that went to the hot end.", [](const Ftl& ftl) { return demand_table_of<LazyEntries>(ftl).cache().moves(); }});
+constexpr std::array counters =
+    demand_counters<LazyEntries>(Counter{"entries_moved", "entries", "Used entries that went to the hot end.",
+                                         [](const Ftl& ftl) { return demand_table_of<LazyEntries>(ftl).cache().moves(); }});
 
 } // namespace
 

@@ -106,7 +106,8 @@ TEST_CASE("a DRAM that does not hold what must lie there is refused", "[ssd][par
     CHECK(DramPartition::refusal(dram, fast)->find("power of two") != std::string::npos);
 }
 
-TEST_CASE("maps that cannot share have their cache and directory out of the DRAM, the buffer has the rest, and too little is refused", "[ssd][partition]") {
+TEST_CASE("maps that cannot share have their cache and directory out of the DRAM, the buffer has the rest, and too little is refused",
+          "[ssd][partition]") {
     for (const char* scheme : {"sftl", "leaftl"}) {
         CAPTURE(scheme);
         SsdConfig config = partitioned(scheme, 64 << 10, "curve");

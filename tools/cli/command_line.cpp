@@ -140,8 +140,7 @@ std::string no_such_command(const CLI::App& in, const std::string& word) {
 
 /// What CLI11 says, in the words' order and with as many as there are.
 std::string said_by_parser(const CLI::App& app, const CLI::ParseError& error) {
-    if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr)
-        return fmt::format("not expected: {};", fmt::join(app.remaining(true), " "));
+    if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) return fmt::format("not expected: {};", fmt::join(app.remaining(true), " "));
     std::string text = error.what();
     constexpr std::string_view one = " is required";
     if (text.ends_with(one) && text.find(" and ") != std::string::npos) text.replace(text.size() - one.size(), one.size(), " are required");

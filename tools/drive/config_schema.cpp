@@ -221,7 +221,8 @@ std::expected<std::uint64_t, std::string> parse_number(const ConfigKey& key, std
     std::ranges::copy_if(value, std::back_inserter(digits), [](char c) { return c != '_'; });
     std::uint64_t number = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    if (error != std::errc{} || end != digits.data() + digits.size()) return std::unexpected(fmt::format("'{}' is not a whole number from 0 on", value));
+    if (error != std::errc{} || end != digits.data() + digits.size())
+        return std::unexpected(fmt::format("'{}' is not a whole number from 0 on", value));
     return number;
 }
 

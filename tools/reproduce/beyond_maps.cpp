@@ -202,7 +202,8 @@ ExperimentRun::Result run_beyond_maps(const RunContext& context) {
     judge_maps(out, table);
     out.free_parameters = {
         {"device", context.is_quick() ? "128 MiB, 2 channels, 12 % spare" : "1 GiB, 2 channels, 12 % spare", "one for all; TLC of today"},
-        {"DRAM", "0.1, 0.5, 2 and 10 % of a table of 4 bytes a page", "each byte of entries, nodes, segments, models and bits is charged to it; what always is there (directory, the group of segments in use, "
+        {"DRAM", "0.1, 0.5, 2 and 10 % of a table of 4 bytes a page",
+         "each byte of entries, nodes, segments, models and bits is charged to it; what always is there (directory, the group of segments in use, "
          "virtual blocks, entries of moved pages) comes on top: the rows of DRAM say how much"},
         {"requests", "one page each, 8 in flight", "latencies are of reads, of the load without any of writes"},
         {"learnedftl", "half of its DRAM for models, no groups", "beyond-groups has them"},

@@ -106,8 +106,9 @@ inline constexpr std::array specs{
 };
 
 inline constexpr std::string_view alone = "maps-tpftl: ours writes all dirty entries of the page; it holds beside one that writes an entry alone";
-inline constexpr std::string_view sorted = "maps-leaftl: leaftl sorts what it writes; of dftl's places S-FTL's is 1.7 times leaftl's, 2.8 if its runs "
-                                           "did not know how pages are striped";
+inline constexpr std::string_view sorted =
+    "maps-leaftl: leaftl sorts what it writes; of dftl's places S-FTL's is 1.7 times leaftl's, 2.8 if its runs "
+    "did not know how pages are striped";
 inline constexpr std::string_view few_entries =
     "maps-leaftl: double reads are gone, but each write-back of a translation page is for a few entries, as dftl's";
 inline constexpr std::string_view arrivals =

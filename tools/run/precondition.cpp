@@ -171,8 +171,7 @@ std::expected<Precondition, std::string> parse_precondition(const std::string& t
         const std::string part = text.substr(at, comma - at);
         const auto kind = parse_part(part, what);
         at = comma + 1;
-        if (!kind)
-            return wrong("write fill:PERCENT (0 to 100), random:Nx (times that), age:Nd, such as fill:90,random:2x,age:30d");
+        if (!kind) return wrong("write fill:PERCENT (0 to 100), random:Nx (times that), age:Nd, such as fill:90,random:2x,age:30d");
         if (std::ranges::find(seen, *kind) != seen.end()) return wrong(fmt::format("'{}' is given twice: give each part once", part));
         seen.push_back(*kind);
     }

@@ -348,7 +348,8 @@ std::expected<std::vector<SweepRun>, std::string> read_sweep_plan(const std::str
     for (std::size_t at = 0, line = 1; at < text->size(); ++line) {
         const std::size_t end = std::min(text->find('\n', at), text->size());
         const auto json = Json::parse(std::string_view{*text}.substr(at, end - at));
-        auto run = json ? SweepRun::from_json(*json) : std::unexpected(std::string{"this is no line of a plan; make one: flashlab sweep plan SWEEP.toml -o PLAN"});
+        auto run = json ? SweepRun::from_json(*json)
+                        : std::unexpected(std::string{"this is no line of a plan; make one: flashlab sweep plan SWEEP.toml -o PLAN"});
         if (!run) return std::unexpected(fmt::format("{}:{}: {}", path, line, run.error()));
         if (!ids.insert(run->id).second)
             return std::unexpected(fmt::format("{}:{}: the run {} is in the plan twice: plan the sweep anew instead", path, line, run->id));

@@ -6,8 +6,9 @@
 using namespace flashlab;
 
 TEST_CASE("a long description goes on below its own beginning, lines that fit and examples stay", "[text]") {
-    const std::string text = "Makes a drive\n\nOptions:\n  --size SIZE                 How large the drive is, as its file system sees it\n"
-                             "  -h                          Help\nExample:\n  flashlab mkfs /tmp/disk --size 4G --preset nvme-tlc --ftl dftl --label x\n";
+    const std::string text =
+        "Makes a drive\n\nOptions:\n  --size SIZE                 How large the drive is, as its file system sees it\n"
+        "  -h                          Help\nExample:\n  flashlab mkfs /tmp/disk --size 4G --preset nvme-tlc --ftl dftl --label x\n";
     CHECK(wrapped_help(text, 60) ==
           "Makes a drive\n\nOptions:\n  --size SIZE                 How large the drive is, as its\n"
           "                              file system sees it\n"

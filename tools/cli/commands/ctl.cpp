@@ -114,7 +114,8 @@ void print_tree(const Json& report) {
         for (const Line& line : lines) width = std::max(width, line.text.size());
     for (const auto& [directory, lines] : directories) {
         fmt::print("{}/\n", printable_line(directory));
-        for (const Line& line : lines) fmt::print("{:<{}}{}{}\n", printable_line(line.text), line.call.empty() ? 0 : width, line.call.empty() ? "" : "  ", line.call);
+        for (const Line& line : lines)
+            fmt::print("{:<{}}{}{}\n", printable_line(line.text), line.call.empty() ? 0 : width, line.call.empty() ? "" : "  ", line.call);
     }
     if (directories.empty()) fmt::print("nothing: all that was answered is durable\n");
     if (report["persistence"].text() == "strict" && report["metadata"].text() == "journal")
@@ -288,11 +289,11 @@ void wait_until_released(const std::string& directory) {
 }
 
 void print_cut(const Json& cut) {
-    fmt::print(
-        "Power cut at {:.6g} s, during {}: {} flash operations were in flight, {} left damaged pages or blocks; {} had not begun. What had been fsynced "
-        "is safe.\n",
-        cut["at_ns"].real() / 1e9, cut["struck"].text(), cut["operations_interrupted"].dump(), cut["operations_torn"].dump(),
-        cut["operations_undone"].dump());
+    fmt::print("Power cut at {:.6g} s, during {}: {} flash operations were in flight, {} left damaged pages or blocks; {} had not begun. What had "
+               "been fsynced "
+               "is safe.\n",
+               cut["at_ns"].real() / 1e9, cut["struck"].text(), cut["operations_interrupted"].dump(), cut["operations_torn"].dump(),
+               cut["operations_undone"].dump());
     if (cut["protected"].truth())
         fmt::print("The drive has capacitors (dram.protected): its write buffer is saved. Writes still in the file system's cache are lost.\n");
     const Json& persistence = cut["persistence"];

@@ -95,10 +95,13 @@ int run_explain(const ExplainOptions& o) {
     }
     if (script.empty() && o.until.empty())
         return complain("explain: which requests? Such as: flashlab explain w0x4.w1.w1.g1, or --trace FILE", exit_usage);
-    const auto story = tell_story(
-        script,
-        {.scheme = o.ftl, .blocks = o.blocks, .pages_per_block = o.pages_per_block, .seed = o.seed, .levels_wear = o.levels_wear,
-         .until = o.until, .folds_pages = !o.trace.path.empty()});
+    const auto story = tell_story(script, {.scheme = o.ftl,
+                                           .blocks = o.blocks,
+                                           .pages_per_block = o.pages_per_block,
+                                           .seed = o.seed,
+                                           .levels_wear = o.levels_wear,
+                                           .until = o.until,
+                                           .folds_pages = !o.trace.path.empty()});
     if (!story) return complain(fmt::format("explain: {}", story.error()), exit_usage);
     if (!o.html.empty()) {
         auto file = AsideFile::make(o.html, AsideFile::Existing::replaced, {o.trace.path});
@@ -123,8 +126,9 @@ void add_explain(CLI::App& app, Action& action) {
         "20 random pages of seed 7, f flushes, i is a pause, and c fails the power in the midst of the step before.");
     c.add_option("SCRIPT", o.script, "Steps, joined by '.': the text below says which there are");
     c.add_option("--ftl", o.ftl, translation_layers())->capture_default_str();
-    c.add_option("--trace", o.trace.path, "Tell this trace instead, 200 requests at most; its pages of 4 KiB are numbered as they come, and begin at 0 again "
-                 "where the tiny drive ends");
+    c.add_option("--trace", o.trace.path,
+                 "Tell this trace instead, 200 requests at most; its pages of 4 KiB are numbered as they come, from 0 "
+                 "again where the drive ends");
     c.add_option("--format", o.trace.format, "of --trace, as for replay")->capture_default_str();
     c.add_option("--limit", o.trace.limit, "of --trace: at most this many requests");
     c.add_option("--skip", o.trace.skip, "of --trace: leave out this many at the beginning");

@@ -277,9 +277,10 @@ int run_fsck(const FsckOptions& o) {
 } // namespace
 
 void add_fsck(CLI::App& app, Action& action) {
-    auto [c, o] = add_command(app, action, run_fsck, "fsck",
-                              "Check a drive: flash, map, file system. Exit code as fsck(8): 0 clean, 1 mended, 4 damaged, 8 could not look, 16 wrong usage",
-                              "flashlab fsck /tmp/disk --json");
+    auto [c, o] =
+        add_command(app, action, run_fsck, "fsck",
+                    "Check a drive: flash, map, file system. Exit code as fsck(8): 0 clean, 1 mended, 4 damaged, 8 could not look, 16 wrong usage",
+                    "flashlab fsck /tmp/disk --json");
     c.add_option("DIR", o.directory, "Device directory, not mounted")->required();
     auto* look = c.add_flag("-n,--no-change", o.look_only, "Look only. After a power cut the recovery runs on a copy in memory");
     c.add_flag("--repair", o.repair,

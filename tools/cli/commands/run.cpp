@@ -99,11 +99,8 @@ std::expected<int, std::string> run_program(const RunOptions& o, TrialDrive& dri
                                       .environment = {{"FLASHLAB_MOUNT", drive.mount_point()}},
                                       .standard_output = o.format == OutputFormat::table ? OutputTo::file_or_inherited : OutputTo::error,
                                       .terminal = Terminal::lend});
-    if (!program) {
-        const std::string& name = o.command.front();
-        const bool is_relative = name.find('/') != std::string::npos && !name.starts_with("/");
-        return std::unexpected(program.error() + (is_relative ? ": it is looked for in the mounted folder; give an absolute path" : ""));
-    }
+    const bool is_relative = o.command.front().find('/', 1) != std::string::npos && !o.command.front().starts_with("/");
+    if (!program) return std::unexpected(program.error() + (is_relative ? ": it is looked for in the mounted folder; give an absolute path" : ""));
     for (auto pause = std::chrono::microseconds{200};; pause = std::min(pause * 2, std::chrono::microseconds{10'000})) {
         if (const auto code = program->poll()) return *code;
         if (Interruption::came()) return Interruption::exit_code(); // its group ends with `program`
@@ -135,8 +132,7 @@ std::uint64_t sum_of(const Json& nand, std::string_view key) {
 }
 
 Json lifetime_of(const RunOptions& o, const Answers& a, double seconds) {
-    const Json& smart = a.smart;
-    const Json& info = a.info;
+    const Json &smart = a.smart, &info = a.info;
     const std::uint64_t blocks = info["channels"].number() * info["chips_per_channel"].number() * info["dies_per_chip"].number() *
                                  info["planes_per_die"].number() * info["blocks_per_plane"].number();
     const Lifetime life = Lifetime::of({.endurance_cycles = smart["endurance_cycles"].number(),
@@ -158,7 +154,8 @@ Json lifetime_of(const RunOptions& o, const Answers& a, double seconds) {
     if (runs > 0)
         assumptions.push(o.runs_per_day > 0 ? fmt::format("the program runs {:g} times a day", o.runs_per_day)
                                             : fmt::format("the program runs again and again without a pause, {:.3g} s each time", seconds));
-    if (!is_timed) assumptions.push("with --latency off this machine's speed decides what is collected meanwhile: repeat the run, or take --latency real");
+    if (!is_timed)
+        assumptions.push("with --latency off this machine's speed decides what is collected meanwhile: repeat the run, or take --latency real");
     for (const std::string& sentence : lifetime_assumptions()) assumptions.push(sentence);
     out.add("assumptions", std::move(assumptions));
     return out;

@@ -31,8 +31,9 @@ std::string way_of_bytes(const Json& r) {
                        "             {:>10}   blocks erased, {} pages read, {} PRAM words written\n",
                        size_of(r["application_write_bytes"]), r["calls"].dump(), r["syncs"].dump(), r["failed_calls"].dump(),
                        size_of(r["host_write_bytes"]), ratio_of(r["host_per_application_byte"]), size_of(r["metadata_write_bytes"]),
-                       size_of(r["nand_write_bytes"]), r["host_write_bytes"].number() == 0 ? "-" : ratio_of(r["waf"]), causes_of(r["nand_write_bytes_by_cause"]), r["nand_block_erases"].dump(),
-                       r["nand_page_reads"].dump(), r["pram_words_written"].dump());
+                       size_of(r["nand_write_bytes"]), r["host_write_bytes"].number() == 0 ? "-" : ratio_of(r["waf"]),
+                       causes_of(r["nand_write_bytes_by_cause"]), r["nand_block_erases"].dump(), r["nand_page_reads"].dump(),
+                       r["pram_words_written"].dump());
 }
 
 std::string users_of(const Json& rows, const char* name, std::size_t most) {

@@ -1,0 +1,112 @@
+// Goal: where a page had its block decides in ext4 what a rename carries, and whether a size comes without its bytes (docs/crash-model.md).
+#include "tests/apps/model_beliefs.h"
+
+using namespace flashlab;
+using namespace flashlab::test;
+
+TEST_CASE("rename over a name carries no overwrite in place, and nothing into fallocated space, but for strict", "[apps][persistence]") {
+    const bool is_fallocated = GENERATE(false, true);
+    CAPTURE(is_fallocated);
+    RecordedProgram p;
+    prepare(p, "a", "old");
+    const auto file = p.create("t");
+    if (!is_fallocated) p.append(file, std::string(2 * page, 'o'));
+    p.prepared();
+    if (is_fallocated) p.extend(file, 2 * page);
+    p.write(file, 0, std::string(2 * page, 'n'));
+    p.close(file);
+    p.rename("t", "a");
+    breaks_in("ext4 xfs btrfs posix", p, [](const AfterCut& c) { return c.read("a") == "old" || c.read("a") == std::string(2 * page, 'n'); });
+    p.fsync(file);
+    p.promise("synced");
+    breaks_in("", p, [](const AfterCut& c) { return !c.promised("synced") || c.read("a") == "old" || c.read("a") == std::string(2 * page, 'n'); });
+}
+
+TEST_CASE("rename over a name carries the new blocks in ext4, and not what was overwritten beside them", "[apps][persistence]") {
+    RecordedProgram p;
+    prepare(p, "a", "old");
+    const auto file = prepare(p, "t", std::string(page, 'o'));
+    p.prepared();
+    p.write(file, 0, std::string(2 * page, 'n'));
+    p.rename("t", "a");
+    breaks_in("xfs btrfs posix", p, [](const AfterCut& c) { return c.read("a") == "old" || c.read("a")->substr(page) == std::string(page, 'n'); });
+    breaks_in("ext4 xfs btrfs posix", p, [](const AfterCut& c) { return c.read("a") == "old" || c.read("a") == std::string(2 * page, 'n'); });
+}
+
+TEST_CASE("rename over a name carries into a hole that a truncation or a punch made, even after fallocate", "[apps][persistence]") {
+    const bool is_punched = GENERATE(false, true);
+    CAPTURE(is_punched);
+    RecordedProgram p;
+    prepare(p, "a", "old");
+    const auto file = p.create("t");
+    p.extend(file, 2 * page);
+    p.write(file, 0, std::string(2 * page, 'o'));
+    p.prepared();
+    is_punched ? p.punch(file, 0, 2 * page) : p.truncate(file, 0);
+    p.write(file, 0, std::string(2 * page, 'n'));
+    p.rename("t", "a");
+    breaks_in("xfs btrfs posix", p, [](const AfterCut& c) { return c.read("a") == "old" || c.read("a") == std::string(2 * page, 'n'); });
+}
+
+TEST_CASE("a file truncated to nothing and written into fallocated space has its data by a sync alone, but for strict", "[apps][persistence]") {
+    RecordedProgram p;
+    const auto file = prepare(p, "a", "old");
+    p.prepared();
+    p.truncate(file, 0);
+    p.extend(file, page);
+    p.write(file, 0, std::string(page, 'n'));
+    p.close(file);
+    (void)p.create("later");
+    const Check has_no_zeros = [](const AfterCut& c) { return !c.has("later") || c.read("a") == std::string(page, 'n'); };
+    breaks_in("strict ext4 xfs btrfs posix", p, has_no_zeros);
+}
+
+TEST_CASE("an append shows zeros in posix, and in ext4 in the last block that was there", "[apps][persistence]") {
+    RecordedProgram p;
+    const auto file = prepare(p, "a", "x");
+    p.prepared();
+    p.append(file, "yyyy");
+    p.append(file, std::string(2 * page, 'z'));
+    (void)p.create("other");
+    breaks_in("ext4 posix", p, [](const AfterCut& c) { return c.read("a")->find('\0') == std::string::npos; });
+    breaks_in("posix", p, [](const AfterCut& c) { return c.read("a")->find('\0', page) == std::string::npos; });
+}
+
+TEST_CASE("an append that begins a block, or goes on in one that nobody synced, shows zeros in posix only", "[apps][persistence]") {
+    const std::string synced(GENERATE(std::size_t{0}, page), 'x');
+    CAPTURE(synced.size());
+    RecordedProgram p;
+    const auto file = prepare(p, "a", synced);
+    p.prepared();
+    p.append(file, "yyyy");
+    p.append(file, "zzzz");
+    (void)p.create("other");
+    breaks_in("posix", p, [](const AfterCut& c) { return c.read("a")->find('\0') == std::string::npos; });
+}
+
+TEST_CASE("in ext4 a size comes without its bytes only with names made after it, and a sync of the file brings both", "[apps][persistence]") {
+    RecordedProgram p;
+    const auto file = prepare(p, "log", "x");
+    p.prepared();
+    p.append(file, "y");
+    p.fsync(p.create("other"));
+    p.promise("other");
+    breaks_in("ext4 posix", p, [](const AfterCut& c) { return !c.promised("other") || c.read("log") != std::string{"x\0", 2}; });
+    breaks_in("posix", p, [](const AfterCut& c) { return c.has("other") || c.read("log") != std::string{"x\0", 2}; });
+    p.fdatasync(file);
+    p.promise("log");
+    breaks_in("", p, [](const AfterCut& c) { return !c.promised("log") || c.read("log") == "xy"; });
+}
+
+TEST_CASE("a rename over a name gives the file its blocks in ext4: what is appended then may be zeros", "[apps][persistence]") {
+    RecordedProgram p;
+    prepare(p, "a", "old");
+    p.prepared();
+    const auto file = p.create("t");
+    p.append(file, "x");
+    p.rename("t", "a");
+    p.append(file, "y");
+    (void)p.create("other");
+    breaks_in("ext4 posix", p, [](const AfterCut& c) { return c.read("a") == "old" || c.read("a") != std::string{"x\0", 2}; });
+    breaks_in("xfs btrfs posix", p, [](const AfterCut& c) { return c.read("a") == "old" || c.read("a")->starts_with("x"); });
+}
