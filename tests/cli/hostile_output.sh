@@ -125,6 +125,23 @@ code 2 crash torture --check true --states 5 -- true
 says 'belongs to --explore'
 code 2 crash torture --check auto --under ext4 -- true
 says 'does not go with --under'
+# What one way to torture has and the other has not is refused by name, and not left out in silence.
+for words in '--cuts 5' '--within 1' '--at idle' '--latency real'; do
+    for way in '' '--under ext4'; do
+        # shellcheck disable=SC2086 # words
+        code 2 crash torture --explore $way --check true $words -- true
+        says "${words%% *}: --explore makes states"
+    done
+done
+for words in '--jobs 2' '--oracle cat' '--probe cat' '--report a.json' '--app-version 1' '--max-syncs 1' '--max-host-bytes 1M' '--max-flash-bytes 1M'; do
+    # shellcheck disable=SC2086 # words
+    code 2 crash torture --explore --under ext4 --check true $words -- true
+    says "${words%% *}: --explore has it without --under"
+done
+code 2 crash torture --explore --under ext4 --check true --after flush 2 -- true
+says '--after does not go with'
+code 2 crash torture --under ext4 --check true --jobs 2 --states 5 -- true
+says '--states, --jobs belongs to --explore'
 code 2 grade page_map --states 0
 code 2 grade page_map --weights waf=0
 

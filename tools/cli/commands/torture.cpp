@@ -31,6 +31,7 @@
 #include "tools/drive/device_directory.h"
 #include "tools/drive/device_presets.h"
 #include "tools/faults/fault_rule.h"
+#include "tools/explore/check_run.h"
 #include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
 #include "tools/host/standard_streams.h"
@@ -54,6 +55,7 @@ constexpr std::chrono::minutes patience_for_flushes{1};
 constexpr std::chrono::milliseconds patience{3000}; // for a program on a mount whose power went
 
 /// What the shell says of a command that is not there, or that cannot be run.
+constexpr std::chrono::milliseconds no_limit{0};
 bool is_no_check(int code) { return code == 126 || code == 127; }
 
 bool is_lie(const std::string& words) {
@@ -138,9 +140,14 @@ public:
                 if (failed) return failed;
         slowest_ = std::max(slowest_, std::chrono::duration<double, std::milli>(Clock::now() - from).count());
         if (!o_.check.empty()) {
-            const int code = run_to_end(in_mount({"sh", "-c", o_.check}, cut), AtSignal::end_it);
-            wrong_usage_ = is_no_check(code);
-            if (code != 0) return fmt::format("the check ended with {}:\n    {}", code, drive_.last_words());
+            SubprocessCall call = in_mount({}, cut);
+            const CheckVerdict verdict = run_check({.command = o_.check,
+                                                    .directory = call.directory,
+                                                    .output = call.output,
+                                                    .environment = call.environment,
+                                                    .limit = o_.timeout_s ? limit_of(o_) : no_limit});
+            wrong_usage_ = is_no_check(verdict.code);
+            if (verdict.end != CheckEnd::passed) return fmt::format("the check ended with {}:\n    {}", verdict.code, drive_.last_words());
         }
         return unmount();
     }
@@ -305,14 +312,14 @@ Failure try_cuts(const CrashTortureOptions& o, Torture& torture, Trial& trial) {
 } // namespace
 
 int run_crash_torture(const CrashTortureOptions& o) {
-    if (!o.explores && !judges_itself(o) && !o.exploring_option.empty())
-        return complain(fmt::format("crash torture: {} belongs to --explore", o.exploring_option), exit_usage);
+    if (const std::string why = misuse_without_states(o); !why.empty()) return complain(fmt::format("crash torture: {}", why), exit_usage);
     if (!o.faults.empty() && (o.explores || judges_itself(o) || !o.replay.empty()))
         return complain("crash torture: --fault is of a drive whose power is cut, not of --explore, --check auto or --replay: leave it out",
                         exit_usage);
     if (judges_itself(o) && !o.under.empty()) return complain("crash torture: --check auto does not go with --under: leave one out", exit_usage);
     if (o.replay.empty() && (o.explores || judges_itself(o))) return o.under.empty() ? run_torture_explore(o) : run_torture_recorded(o);
     if (is_kept_state(o.replay)) return replay_kept_state(o);
+        if (o.timeout_s) line += fmt::format(" --timeout {}", *o.timeout_s);
     if (is_kept_disk(o.replay)) return replay_kept_disk(o);
     for (const std::string& words : o.faults)
         if (const auto rule = FaultRule::parse(fault_words(words)); !rule)
@@ -320,6 +327,14 @@ int run_crash_torture(const CrashTortureOptions& o) {
     if (const auto after = flushes_before(o); !after) return complain(fmt::format("crash torture: {}", after.error()), exit_usage);
     if (!find_persistence(o.persistence))
         return complain(fmt::format("crash torture: --persistence {}: allowed: {}", o.persistence, persistence_names), exit_usage);
+/// Which options were given that belong to states of a recorded run, where none is asked for. As a sentence; empty: none.
+std::string misuse_without_states(const CrashTortureOptions& o) {
+    if (o.explores || judges_itself(o)) return {};
+    const std::string given = given_of(o, {"--setup", "--oracle", "--probe", "--states", "--report", "--app-version", "--jobs", "--max-host-bytes",
+                                           "--max-flash-bytes", "--max-syncs"});
+    return given.empty() ? given : fmt::format("{} belongs to --explore", given);
+}
+
     if (o.replay.empty() && o.command.empty())
         return complain("crash torture: which command? Write it after '--', such as: flashlab crash torture -- git clone /src copy", exit_usage);
     if (const std::string& from = o.replay.empty() ? o.device : o.replay; !from.empty())

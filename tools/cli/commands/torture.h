@@ -1,9 +1,13 @@
 /// flashlab crash torture: power cuts under a program on a mount.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <expected>
+#include <initializer_list>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/cli/commands/run_budget.h"
@@ -22,8 +26,8 @@ struct CrashTortureOptions {
     std::string replay;      ///< a kept copy to recover and check, instead of a trial
     std::string keep;        ///< where copies of failed states go; empty: the current directory
     std::uint64_t cuts = 10, seed = 1;
-    bool explores = false;              ///< --explore: states of one recorded run; the options below belong to it
-    std::string exploring_option{};     ///< one of those that was given
+    bool explores = false;              ///< --explore: states of one recorded run
+    std::vector<std::string> given{};   ///< options of --explore alone, or of power cuts alone, as they were said
     std::string persistence = "strict"; ///< which file system's promises
     std::string under;                  ///< a file system of the kernel on the raw drive; empty: FlashLab's own
     std::vector<std::string> mkfs_options{};
@@ -36,13 +40,21 @@ struct CrashTortureOptions {
     std::vector<std::string> reports;  ///< files; the end of a name says the form
     std::uint64_t states = 2000;       ///< at most
     unsigned jobs = 0;                 ///< checks at the same time; 0: as many as there are cores
-    double timeout_s = 30;             ///< of one check
+    std::optional<double> timeout_s;   ///< of one check; none: 30 where states are explored, else it has its time
     double within_s = 2;               ///< a cut comes at most this many seconds after the mount
     OutputFormat format = OutputFormat::table;
 };
 
 [[nodiscard]] int run_crash_torture(const CrashTortureOptions& options);
 [[nodiscard]] inline bool judges_itself(const CrashTortureOptions& options) { return options.check == "auto"; }
+/// How long a check of a state may take.
+[[nodiscard]] inline std::chrono::milliseconds limit_of(const CrashTortureOptions& options) {
+    return std::chrono::milliseconds{static_cast<std::int64_t>(options.timeout_s.value_or(30) * 1000)};
+}
+/// Those of `options` that were given, "--a, --b"; empty: none.
+[[nodiscard]] std::string given_of(const CrashTortureOptions& given, std::initializer_list<std::string_view> options);
+/// Which of those were given that say how the power is cut: an exploration cuts none. As a sentence; empty: none.
+[[nodiscard]] std::string misuse_of_cuts(const CrashTortureOptions& options);
 /// N of --after flush N; 0: not given. The error says what is wrong with the words.
 [[nodiscard]] std::expected<std::uint64_t, std::string> flushes_before(const CrashTortureOptions& options);
 /// Why --keep is no place for a state, told before the first cut and not after the last; empty: it is one.

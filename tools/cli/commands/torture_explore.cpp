@@ -48,6 +48,7 @@ std::string misuse(const CrashTortureOptions& o) {
     if (!o.probe.empty() && !judges_itself(o)) return "--probe belongs to --check auto: a check of your own asks what it likes";
     if (!o.oracle.empty() && judges_itself(o)) return "--oracle does not go with --check auto: each line that the command prints is promised";
     if (!o.device.empty()) return "--explore starts from an empty drive: leave out --device, and let --setup make what the command needs";
+    if (const std::string why = misuse_of_cuts(o); !why.empty()) return why;
     if (const auto after = flushes_before(o); !after) return after.error();
     if (!find_persistence(o.persistence)) return fmt::format("--persistence {}: allowed: {}", o.persistence, persistence_names);
     for (const std::string& report : o.reports)
@@ -150,7 +151,6 @@ std::string shell_line(const std::vector<std::string>& command) {
 }
 
 unsigned workers_of(const CrashTortureOptions& o) { return o.jobs == 0 ? std::max(1u, std::thread::hardware_concurrency()) : o.jobs; }
-std::chrono::milliseconds limit_of(const CrashTortureOptions& o) { return std::chrono::milliseconds{static_cast<std::int64_t>(o.timeout_s * 1000)}; }
 
 /// What was found and what is in doubt, for people.
 void tell_result(const CrashTortureOptions& o, const Past& past, const Persistence& model, OwnHistory* own_history, ExploreResult& result) {
@@ -314,6 +314,18 @@ std::string why_no_keep(const std::string& keep) {
     if (::access(where.c_str(), W_OK | X_OK) != 0)
         return fmt::format("--keep {}: {}; name a directory where you may write", where, std::strerror(errno));
     return {};
+}
+
+std::string given_of(const CrashTortureOptions& given, std::initializer_list<std::string_view> options) {
+    std::vector<std::string_view> both;
+    for (const std::string_view option : options)
+        if (std::ranges::find(given.given, option) != given.given.end()) both.push_back(option);
+    return fmt::format("{}", fmt::join(both, ", "));
+}
+
+std::string misuse_of_cuts(const CrashTortureOptions& o) {
+    const std::string given = given_of(o, {"--cuts", "--within", "--at", "--latency"});
+    return given.empty() ? given : fmt::format("{}: --explore makes states, and cuts no power: leave it out", given);
 }
 
 std::expected<std::uint64_t, std::string> flushes_before(const CrashTortureOptions& o) {

@@ -5,11 +5,16 @@ namespace flashlab {
 
 namespace {
 
+/// An option that only one of the two ways to torture has: the other refuses it by name.
+void note_given(CrashTortureOptions& o, CLI::Option* option) {
+    option->each([&o, option](const std::string&) { o.given.push_back(option->get_name()); });
+}
+
 /// Of torture --explore.
 void add_explore_options(CLI::App& torture, CrashTortureOptions& o) {
     torture.add_flag("--explore", o.explores,
                      "Run the command once, record what it writes, and check every state in which a cut at any point could have left the files");
-    const auto only_there = [&](CLI::Option* option) { option->each([&o, option](const std::string&) { o.exploring_option = option->get_name(); }); };
+    const auto only_there = [&](CLI::Option* option) { note_given(o, option); };
     torture
         .add_option("--persistence", o.persistence,
                     "Whose rules say what a cut may take of unsynced changes: strict (FlashLab: in order), ext4, xfs, btrfs, posix (anything)")
@@ -27,9 +32,8 @@ void add_explore_options(CLI::App& torture, CrashTortureOptions& o) {
         torture.add_option("--jobs", o.jobs, "Checks at a time; 0: as many as there are cores")->check(CLI::Range(0, 256))->capture_default_str());
     add_budget_options(torture, o.budget, false);
     for (const char* limit : {"--max-host-bytes", "--max-flash-bytes", "--max-syncs"}) only_there(torture.get_option(limit));
-    torture.add_option("--timeout", o.timeout_s, "With --explore: a check that takes more seconds has failed")
-        ->check(CLI::Range(0.1, 86400.0))
-        ->capture_default_str();
+    torture.add_option("--timeout", o.timeout_s, "A check that takes more seconds has failed; default: 30 with --explore, else none")
+        ->check(CLI::Range(0.1, 86400.0));
 }
 
 } // namespace
@@ -43,7 +47,8 @@ void add_crash_torture(CLI::App& crash, Action& action) {
         "the drive as the cut left it is kept, and the line printed recovers and checks it again: the program itself is not run again.");
     add_explore_options(torture, o);
     torture.add_option("COMMAND", o.command, "After '--'");
-    torture.add_option("--cuts", o.cuts, "How often the power fails")->check(CLI::Range(1, 1'000'000'000))->capture_default_str();
+    const auto only_of_cuts = [&o = o](CLI::Option* option) { note_given(o, option); };
+    only_of_cuts(torture.add_option("--cuts", o.cuts, "How often the power fails")->check(CLI::Range(1, 1'000'000'000))->capture_default_str());
     torture.add_option("--after", o.after, "flush N: no cut before the N-th sync was answered")
         ->type_size(2) // of one value of two words CLI11 leaves the '--' that follows
         ->expected(1)
@@ -51,9 +56,9 @@ void add_crash_torture(CLI::App& crash, Action& action) {
     torture.add_option("--check", o.check,
                        "Shell command that looks at the files after each recovery. 0: they are right; any other code is a finding. auto: explore, "
                        "and judge by COMMAND itself: its next start must answer as at some moment of its run, with all that was promised by then");
-    torture.add_option("--within", o.within_s, "A cut comes at most this many seconds after the mount")
-        ->check(CLI::Range(0.01, 3600.0))
-        ->capture_default_str();
+    only_of_cuts(torture.add_option("--within", o.within_s, "A cut comes at most this many seconds after the mount")
+                     ->check(CLI::Range(0.01, 3600.0))
+                     ->capture_default_str());
     torture.add_option("--seed", o.seed, "Number from which the moments of the cuts and what each leaves are drawn")->capture_default_str();
     auto* device = torture.add_option("--device", o.device, "Start from a clone of this device, which is not touched, instead of a new one");
     torture.add_option("--ftl", o.ftl, "Of a new device, as for mkfs")->excludes(device);
@@ -75,8 +80,9 @@ void add_crash_torture(CLI::App& crash, Action& action) {
                     "A rule of docs/faults.md, in force while the command runs, such as lie_flush: a drive that answers a flush and does nothing")
         ->allow_extra_args(false);
     torture.add_option("--size", o.size, "Of a new device")->check(is_size())->excludes(device)->capture_default_str();
-    torture.add_option("--latency", o.latency, "Of the mounts: off, real, Nx")->capture_default_str();
-    torture.add_option("--at", o.at, "What a cut strikes: work (device work in flight), idle, flush, gc, erase, recovery")->capture_default_str();
+    only_of_cuts(torture.add_option("--latency", o.latency, "Of the mounts: off, real, Nx")->capture_default_str());
+    only_of_cuts(torture.add_option("--at", o.at, "What a cut strikes: work (device work in flight), idle, flush, gc, erase, recovery")
+                     ->capture_default_str());
     torture.add_option("--keep", o.keep, "Directory for the copy of a state that failed; default: the current one");
     torture.add_option("--replay", o.replay, "Recover and check a kept copy instead")->excludes(device);
     add_format(torture, o.format, "One JSON object");

@@ -27,6 +27,7 @@
 #include "tools/cli/commands/torture.h"
 #include "tools/cli/progress.h"
 #include "tools/drive/device_presets.h"
+#include "tools/explore/check_run.h"
 #include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
 #include "tools/host/standard_streams.h"
@@ -180,10 +181,7 @@ public:
         if (!wrong) wrong = kernel_.unmount();
         if (!wrong) wrong = kernel_.check();
         if (!wrong) wrong = kernel_.mount();
-        if (!wrong && !o_.check.empty()) {
-            const int code = run_to_end(inside({"sh", "-c", o_.check}, {{"FLASHLAB_ACKS", acks}}), AtSignal::end_it);
-            if (code != 0) wrong = fmt::format("the check ended with {}:\n    {}", code, drive_.last_words());
-        }
+        if (!wrong) wrong = ask_check(acks, "");
         kernel_.take_away();
         return wrong;
     }
@@ -220,6 +218,10 @@ private:
         if (o_.check.empty()) return std::nullopt;
         const int checked = run_to_end(inside({"sh", "-c", o_.check}, {{"FLASHLAB_ACKS", "/dev/null"}}), AtSignal::end_it);
         return checked == 0 ? std::nullopt : Failure{fmt::format("the check ended with {}, without any cut:\n    {}", checked, drive_.last_words())};
+        return ask_check("/dev/null", ", without any cut");
+    }
+    /// Its own end and what it printed; nothing: it is content, or there is none.
+    Failure ask_check(const std::string& acks, const char* when) {
     }
 
     const CrashTortureOptions& o_;
@@ -268,7 +270,8 @@ Failure try_states(const CrashTortureOptions& o, RecordedTorture& torture, const
         }
         const auto kept = keep_disk(o, torture, trial.states);
         if (!kept) return kept.error();
-        const std::string line = fmt::format("flashlab crash torture --under {} --replay {}", o.under, shell_word(*kept));
+        std::string line = fmt::format("flashlab crash torture --under {} --replay {}", o.under, shell_word(*kept));
+        if (o.timeout_s) line += fmt::format(" --timeout {}", *o.timeout_s);
         tell(fmt::format("flashlab: after {} of {} lines to the drive, {} of them durable: {}\n  {}\n", state.cut, history.size(), state.durable,
                          *wrong, line));
         trial.replays.push(line);
@@ -280,8 +283,12 @@ Failure try_states(const CrashTortureOptions& o, RecordedTorture& torture, const
 
 std::string misuse_of_recorded(const CrashTortureOptions& o) {
     if (o.command.empty()) return "which command? Write it after '--'";
-    if (!o.device.empty() || !o.oracle.empty() || !o.reports.empty() || !o.after.empty() || o.persistence != "strict")
-        return "--under with --explore knows no --device, --oracle, --report, --after and --persistence: leave them out";
+    if (!o.device.empty()) return "--explore starts from an empty drive: leave out --device, and let --setup make what the command needs";
+    if (!o.after.empty()) return "--after does not go with --under and --explore together: leave it out";
+    if (const std::string why = misuse_of_cuts(o); !why.empty()) return why;
+    const std::string given =
+        given_of(o, {"--oracle", "--probe", "--report", "--app-version", "--jobs", "--max-host-bytes", "--max-flash-bytes", "--max-syncs"});
+    if (!given.empty()) return fmt::format("{}: --explore has it without --under alone: leave one of the two out", given);
     return KernelFileSystem::why_not(o.under);
 }
 
