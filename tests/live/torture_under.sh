@@ -9,6 +9,8 @@ export TMPDIR=$work
 nothing_left() { ! grep -q "$work" /proc/self/mounts && [[ -z $(losetup -l -n -O BACK-FILE 2> /dev/null | grep "$work") ]] || die "$1: a mount or a loop device is left"; }
 
 torture() {
+    local within=(--within 0.5)
+    [[ " $* " == *' --explore '* ]] && within=()
     code=0
     "$FLASHLAB" crash torture --under "$kind" --size 512M --within 0.5 --keep "$work" "$@" > "$work/out" 2> "$work/err" || code=$?
     if grep -Eq 'want root|is missing|this kernel has no' "$work/err"; then skip "$(cat "$work/err")"; fi
@@ -77,3 +79,16 @@ wait $runner || true
 for ((tries = 0; tries < 100; ++tries)); do grep -q "$work" /proc/self/mounts || break; sleep 0.1; done
 nothing_left "a signal"
 say "$kind: all well"
+say "--- flushes around which nothing was tried are told, with the remedy; a check that takes too long has failed"
+synced='for i in 1 2 3 4; do echo $i > f$i; sync f$i; done'
+torture --explore --states 4 --check true --json -- sh -c "$synced"
+flushes=$(grep -o '"flush_points":[0-9]*' "$work/out" | tr -dc 0-9)
+remedy=$(grep -o -- "flushes no state was tried: --states [0-9]*" "$work/err" | grep -o '[0-9]*$') || die "what was left out is not told: $(cat "$work/err" "$work/out")"
+grep -Eq '"flush_points_tried":[12],' "$work/out" && [[ $remedy -eq $((4 * flushes)) ]] || die "4 states, $flushes flushes: $(cat "$work/err" "$work/out")"
+torture --explore --states "$remedy" --check true --json -- sh -c "$synced"
+tried=$(grep -o '"flush_points_tried":[0-9]*' "$work/out" | tr -dc 0-9) flushes=$(grep -o '"flush_points":[0-9]*' "$work/out" | tr -dc 0-9)
+[[ $code -eq 0 && $tried -eq $flushes || $((4 * flushes)) -gt $remedy ]] || die "the remedy does not help: $(cat "$work/err" "$work/out")"
+torture --explore --states 20 --timeout 0.5 --check '[ -e f4 ] || sleep 60' -- sh -c "$synced"
+[[ $code -eq 1 ]] && grep -q 'it took longer than 0.5 s' "$work/err" && grep -q -- '--replay .* --timeout 0.5$' "$work/err" ||
+    die "a check that hangs: $code: $(cat "$work/err" "$work/out")"
+nothing_left "a check that hangs"

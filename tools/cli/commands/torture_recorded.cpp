@@ -55,6 +55,9 @@ struct DiskState {
     std::uint64_t seed;
 };
 
+/// Two around each flush, and as many drawn ones.
+constexpr std::uint64_t states_for_all(std::uint64_t flush_points) { return 4 * flush_points; }
+
 class BlockHistory {
 public:
     explicit BlockHistory(std::vector<Operation> lines) : lines_{std::move(lines)} {
@@ -80,7 +83,7 @@ public:
     [[nodiscard]] std::vector<DiskState> states(std::uint64_t most, std::uint64_t seed) const {
         std::vector<DiskState> out;
         const auto add = [&](std::size_t cut, DiskState::Kept kept, std::uint64_t drawn) { out.push_back({cut, durable_[cut], kept, drawn}); };
-        const std::uint64_t step = std::max<std::uint64_t>(1, 4 * flush_points() / std::max<std::uint64_t>(1, most)); // half are for drawn ones
+        const std::uint64_t step = std::max<std::uint64_t>(1, states_for_all(flush_points()) / std::max<std::uint64_t>(1, most));
         std::uint64_t n = 0;
         for (const std::size_t flush : flushes_) {
             if (flush <= first_ || n++ % step != 0) continue;
@@ -215,13 +218,16 @@ private:
         const int code = run_to_end(inside(o_.command, {{"FLASHLAB_ACK_FD", fmt::format("{}", promises)}}), AtSignal::end_it);
         ::close(promises);
         if (code != 0) return fmt::format("the command ended with {}, without any cut:\n    {}", code, drive_.last_words());
-        if (o_.check.empty()) return std::nullopt;
-        const int checked = run_to_end(inside({"sh", "-c", o_.check}, {{"FLASHLAB_ACKS", "/dev/null"}}), AtSignal::end_it);
-        return checked == 0 ? std::nullopt : Failure{fmt::format("the check ended with {}, without any cut:\n    {}", checked, drive_.last_words())};
         return ask_check("/dev/null", ", without any cut");
     }
     /// Its own end and what it printed; nothing: it is content, or there is none.
     Failure ask_check(const std::string& acks, const char* when) {
+        if (o_.check.empty()) return std::nullopt;
+        const SubprocessCall call = inside({}, {{"FLASHLAB_ACKS", acks}});
+        const CheckVerdict verdict = run_check(
+            {.command = o_.check, .directory = call.directory, .output = call.output, .environment = call.environment, .limit = limit_of(o_)});
+        if (verdict.end == CheckEnd::passed) return std::nullopt;
+        return fmt::format("the check ended with {}{}:\n    {}", verdict.code, when, drive_.last_words());
     }
 
     const CrashTortureOptions& o_;
@@ -246,6 +252,7 @@ std::expected<std::string, std::string> keep_disk(const CrashTortureOptions& o, 
 
 struct RecordedTrial {
     std::uint64_t states = 0, not_repeatable = 0;
+    std::uint64_t flush_points = 0; ///< tried without and with what came since the flush before
     Json replays{Json::Array{}}, found{Json::Array{}};
 };
 
@@ -259,6 +266,7 @@ Failure try_states(const CrashTortureOptions& o, RecordedTorture& torture, const
         const auto wrong = torture.judge_here();
         if (Interruption::came()) return std::nullopt;
         ++trial.states;
+        if (state.kept == DiskState::Kept::all) ++trial.flush_points; // the state of the same flush without anything came right before
         if (!wrong) continue;
         if (auto failed = torture.make(history, state)) return failed;
         const bool is_again = torture.judge_here().has_value();
@@ -311,11 +319,15 @@ int run_torture_recorded(const CrashTortureOptions& o) {
     RecordedTrial trial;
     const auto failed = try_states(o, torture, *history, trial);
     if (failed && !Interruption::came()) return complain(fmt::format("crash torture: {}", *failed));
-    const std::uint64_t violations = trial.found.items().size();
+    const std::uint64_t violations = trial.found.items().size(), flush_points = history->flush_points();
+    if (violations == 0 && !Interruption::came() && trial.flush_points < flush_points)
+        tell(fmt::format("flashlab: around {} of {} flushes no state was tried: --states {} tries all of them\n", flush_points - trial.flush_points,
+                         flush_points, states_for_all(flush_points)));
     const double seconds = std::chrono::duration<double>(Clock::now() - began).count();
     const Json json = Json::object({{"under", o.under},
                                     {"lines", std::uint64_t{history->size() - history->first_cut()}},
-                                    {"flush_points", std::uint64_t{history->flush_points()}},
+                                    {"flush_points", flush_points},
+                                    {"flush_points_tried", trial.flush_points},
                                     {"states_tried", trial.states},
                                     {"violations", violations},
                                     {"not_repeatable", trial.not_repeatable},
