@@ -17,6 +17,8 @@ public:
     [[nodiscard]] virtual bool order_lies() = 0;
     /// At this power cut the pages in the buffer reach the flash half: the rest, from the middle of a sector on, is as before.
     [[nodiscard]] virtual bool tears() = 0;
+    /// What tears() would say now, asked by who looks for the instant of the cut.
+    [[nodiscard]] virtual bool would_tear() const = 0;
 };
 
 } // namespace flashlab

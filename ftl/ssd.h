@@ -9,6 +9,7 @@
 ///            process is no power cut: then it is lost, too.)
 #pragma once
 
+#include <algorithm>
 #include <memory>
 
 #include "ftl/block_device.h"
@@ -70,6 +71,12 @@ public:
     void set_lies(BrokenPromises* lies) { lies_ = lies; }
     /// False: nothing of what was answered is volatile, so there is nothing to lie about.
     [[nodiscard]] bool can_lie() const { return buffer_ && !buffer_->survives_cuts() && !config_.dram.is_protected; }
+
+    /// An instant, not before `earliest`, at which a drive that tears has answered pages in its buffer; nullopt: it tears none, or has none.
+    [[nodiscard]] std::optional<SimTime> instant_of_tearing(SimTime earliest) const {
+        if (lies_ == nullptr || !buffer_ || buffer_->buffered_pages() == 0 || !lies_->would_tear()) return std::nullopt;
+        return std::max({earliest, last_arrival_, last_reserved_end()});
+    }
 
     [[nodiscard]] const SsdCounters& counters() const { return counters_; }
     [[nodiscard]] const Ftl& ftl() const { return ftl_; }

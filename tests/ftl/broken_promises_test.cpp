@@ -13,6 +13,7 @@ struct Lies final : BrokenPromises {
     bool flush_lies() override { return flush; }
     bool order_lies() override { return order; }
     bool tears() override { return tear; }
+    bool would_tear() const override { return tear; }
 };
 
 SsdConfig volatile_buffer() {
@@ -82,6 +83,20 @@ TEST_CASE("a drive that tears leaves half of a page that was not flushed, cut wi
     CHECK(std::equal(torn.begin(), torn.begin() + at, after.begin()));
     CHECK(std::equal(torn.begin() + at, torn.end(), before.begin() + at));
     rig.require_sound();
+}
+
+TEST_CASE("a drive that tears can be cut so that it does while its buffer holds a page, and at no other time", "[ssd][buffer][lies]") {
+    CutRig rig{volatile_buffer()};
+    Lies said;
+    rig.ssd().set_lies(&said);
+    rig.now = rig.write(4, 1);
+    CHECK_FALSE(rig.ssd().instant_of_tearing(rig.now).has_value()); // an honest drive
+    said.tear = true;
+    const auto at = rig.ssd().instant_of_tearing(sim_start);
+    REQUIRE(at.has_value());
+    CHECK(*at >= rig.ssd().last_reserved_end());
+    rig.now = rig.flush();
+    CHECK_FALSE(rig.ssd().instant_of_tearing(rig.now).has_value());
 }
 
 TEST_CASE("a drive without a volatile buffer, or with one behind capacitors, has nothing to lie about", "[ssd][buffer][lies]") {

@@ -41,7 +41,7 @@ for fault in lie_flush lie_order lie_tear; do
     [[ $fault$kind == lie_tearbtrfs ]] && continue # it overwrites nothing in place, and has checksums
     echo 0 > "$PROMISED"
     if [[ $fault == lie_tear ]]; then # what a drive may not do to 4 KiB that are overwritten in place
-        torture --cuts 100 --seed 7 --at idle --fault "$fault" --check '[ "$(sort -u r | wc -l)" -le 1 ]' -- sh -c "$record"
+        torture --cuts 100 --seed 7 --fault "$fault" --check '[ "$(sort -u r | wc -l)" -le 1 ]' -- sh -c "$record"
     else
         torture --cuts 100 --seed 7 --fault "$fault" --check "$check" -- sh -c "echo 0 > '$PROMISED'; $program"
     fi

@@ -77,6 +77,8 @@ std::vector<Span> spans_of(const Pram& pram, SimTime earliest) {
 /// Each nanosecond of each operation is as likely as any other. A quarter of the cuts that may strike any work look at the PRAM first: its words are
 /// shorter than programs by a factor of a thousand and would hardly ever be met.
 std::optional<SimTime> Device::instant_in_flight(CutAt kind, SimTime earliest, std::uint64_t draw) {
+    if (kind == CutAt::work) // of a drive that tears the buffer is at work as long as it holds pages: a flush would leave nothing to tear
+        if (const auto at = ssd().instant_of_tearing(earliest)) return at;
     Random random{draw};
     std::vector<Span> spans;
     if (kind != CutAt::gc && kind != CutAt::erase && drive_->pram() != nullptr && random.chance(1, 4)) spans = spans_of(*drive_->pram(), earliest);

@@ -159,6 +159,10 @@ bool FaultPlan::lies(FaultKind kind) {
     return does;
 }
 
+bool FaultPlan::would_tear() const {
+    return std::ranges::any_of(entries_, [](const Entry& e) { return e.rule.kind == FaultKind::lie_tear && e.rule.strikes(e.seen + 1); });
+}
+
 int FaultPlan::image_write_fails() {
     for (Entry& entry : entries_) {
         if (!entry.rule.is_about_image()) continue;

@@ -75,6 +75,7 @@ public:
     [[nodiscard]] bool flush_lies() override { return lies(FaultKind::lie_flush); }
     [[nodiscard]] bool order_lies() override { return lies(FaultKind::lie_order); }
     [[nodiscard]] bool tears() override { return lies(FaultKind::lie_tear); }
+    [[nodiscard]] bool would_tear() const override;
     /// The errno with which the host refuses the next write to the image; 0: it does not.
     [[nodiscard]] int image_write_fails();
 

@@ -64,6 +64,11 @@ bool is_lie(const std::string& words) {
 }
 
 class Torture {
+/// Cuts of a drive that tears meet its buffer, and not the flash.
+bool is_tear(const std::string& words) {
+    const auto rule = FaultRule::parse(fault_words(words));
+    return rule && rule->kind == FaultKind::lie_tear;
+}
 public:
     Torture(const CrashTortureOptions& options, const fs::path& work) : o_{options}, drive_{work}, copy_{work / "copy"} {
         if (!o_.under.empty()) kernel_.emplace(o_.under, o_.mkfs_options, work);
@@ -358,7 +363,8 @@ std::string misuse_without_states(const CrashTortureOptions& o) {
     auto failed = torture.prepare(o.device);
     if (!failed) failed = try_cuts(o, torture, trial);
     if (failed && !Interruption::came()) return complain(fmt::format("crash torture: {}", *failed), torture.failure_code());
-    if (trial.cuts != 0 && o.at == "work" && std::ranges::all_of(torture.outcomes(), [](std::uint64_t count) { return count == 0; }))
+    if (trial.cuts != 0 && o.at == "work" && std::ranges::none_of(o.faults, is_tear) &&
+        std::ranges::all_of(torture.outcomes(), [](std::uint64_t count) { return count == 0; }))
         complain("crash torture: no cut met the flash at work, so next to nothing was tested: let the command write longer, or give --latency real");
     if (trial.keeps_work) removed.keep();
     const Json json = Json::object(
