@@ -32,6 +32,7 @@ struct CutSummary {
     std::uint64_t words_interrupted = 0;        ///< PRAM words in flight
     std::array<std::uint64_t, 12> outcomes{};   ///< of the operations in flight, in the order of cut_outcome_names
     std::optional<CutAt> struck = std::nullopt; ///< what it met
+    std::int64_t steady_ns = 0;                 ///< of a mount: by the host's steady clock all answers were given before; 0: of none
 };
 
 class DevicePower {

@@ -18,9 +18,11 @@ constexpr int most_background_steps = 256;
 } // namespace
 
 void Service::cut_locked(SimTime at, std::uint64_t seed, CutAt struck) {
+    const WallTime all_answered = WallClock::now();
     const auto done = guard_.run("the power cut", [&]() -> FsResult<CutSummary> { return power_.cut(at, seed); });
     summary_ = done ? *done : CutSummary{.at = at};
     summary_.struck = struck;
+    summary_.steady_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(all_answered.time_since_epoch()).count();
     dead_ = true;
     armed_.reset();
     cut_happened_.notify_all();

@@ -36,6 +36,26 @@ code=0
 [[ $code -eq 1 ]] && grep -q 'holds *false' "$work/out" || die "the replay must fail as the trial did: $code, $(cat "$work/out")"
 kept=$(echo "$work"/flashlab-cut-*)
 "$FLASHLAB" crash torture --replay "$kept" --check "$check" > "$work/out" || die "the replay of another check: $(cat "$work/out")"
+say "--- a check that takes longer than it may has failed; without a limit it has its time"
+code=0
+"$FLASHLAB" crash torture --cuts 2 --within 0.2 --size 64M --keep "$work" --timeout 0.3 --check 'sleep 60' -- sh -c "$program" > "$work/out" 2> "$work/err" || code=$?
+[[ $code -eq 1 ]] && grep -q 'it took longer than 0.3 s' "$work/err" && grep -q -- '--timeout 0.3$' "$work/err" || die "a check that hangs: $code, $(cat "$work/out" "$work/err")"
+"$FLASHLAB" crash torture --cuts 1 --within 0.2 --size 64M --check 'sleep 1' -- sh -c "$program" > "$work/out" || die "a slow check: $(cat "$work/out")"
+say "--- promises outlive the cut: the check has those before it, the replay has them again"
+promising='i=$(cat n 2>/dev/null || echo 0); while :; do i=$((i+1)); echo $i > n.new && sync n.new && mv n.new n && sync . || exit 0; echo $i >&$FLASHLAB_ACK_FD; done'
+kept='was=$(tail -n 1 "$FLASHLAB_ACKS"); is=$(cat n 2> /dev/null || echo 0); [ -n "$was" ] && [ "$is" -ge "$was" ]'
+for model in strict posix; do
+    "$FLASHLAB" crash torture --cuts "$cuts" --within 0.5 --size 64M --seed 7 --keep "$work" --after flush 3 --persistence $model --check "$kept" -- sh -c "$promising" \
+        > "$work/out" 2> "$work/err" || die "promises that are kept ($model): $(cat "$work/out" "$work/err")"
+done
+code=0
+"$FLASHLAB" crash torture --cuts 20 --within 0.5 --size 64M --seed 7 --keep "$work" --persistence posix --check "$kept" -- sh -c "${promising//sync/true}" > "$work/out" 2> "$work/err" || code=$?
+[[ $code -eq 1 ]] || die "promises that are not kept: $code, $(cat "$work/out" "$work/err")"
+line=$(grep -o 'flashlab crash torture --replay .*' "$work/err") || die "no replay line: $(cat "$work/err")"
+[[ -s $(ls -d "$work"/flashlab-cut-7-* | tail -n 1)/acks ]] || die "the promises are not kept with the state"
+code=0
+(eval "\"\$FLASHLAB\" ${line#flashlab }") > "$work/out" || code=$?
+[[ $code -eq 1 ]] && grep -q 'holds *false' "$work/out" || die "the replay has not the promises of the cut: $code, $(cat "$work/out")"
 say "--- a check that cannot be run is no finding"
 code=0
 "$FLASHLAB" crash torture --cuts 2 --within 0.2 --size 64M --keep "$work" --check ./no-such-check -- sh -c "$program" > "$work/out" 2> "$work/err" || code=$?

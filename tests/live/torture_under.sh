@@ -12,7 +12,7 @@ torture() {
     local within=(--within 0.5)
     [[ " $* " == *' --explore '* ]] && within=()
     code=0
-    "$FLASHLAB" crash torture --under "$kind" --size 512M --within 0.5 --keep "$work" "$@" > "$work/out" 2> "$work/err" || code=$?
+    "$FLASHLAB" crash torture --under "$kind" --size 512M "${within[@]}" --keep "$work" "$@" > "$work/out" 2> "$work/err" || code=$?
     if grep -Eq 'want root|is missing|this kernel has no' "$work/err"; then skip "$(cat "$work/err")"; fi
 }
 # The number is promised outside of the drive once its file and the name are synced.
@@ -35,6 +35,23 @@ code=0
 (eval "\"\$FLASHLAB\" ${line#flashlab }") > "$work/out" || code=$?
 [[ $code -eq 1 ]] && grep -q 'holds *false' "$work/out" || die "the replay must fail as the trial did: $code, $(cat "$work/out")"
 nothing_left "a finding"
+say "--- promises outlive the cut: those before it are there for the check"
+promising='i=0; while :; do i=$((i+1)); echo $i > n.new && sync n.new && mv n.new n && sync . || exit 0; echo $i >&$FLASHLAB_ACK_FD; done'
+kept='was=$(tail -n 1 "$FLASHLAB_ACKS"); is=$(cat n 2> /dev/null || echo 0); [ "$is" -ge "${was:-0}" ]'
+torture --cuts "$cuts" --seed 7 --check "$kept" --json -- sh -c "$promising"
+[[ $code -eq 0 ]] && grep -q "\"cuts\":$cuts,.*\"violations\":0," "$work/out" || die "promises that are kept: $code: $(cat "$work/out" "$work/err")"
+torture --cuts 20 --seed 7 --check "$kept" -- sh -c "${promising//sync ./true}"
+[[ $code -eq 1 ]] || die "a promise of a name that was not synced was not caught: $code: $(cat "$work/out" "$work/err")"
+line=$(grep -o 'flashlab crash torture --replay .*' "$work/err") || die "no replay line: $(cat "$work/err")"
+code=0
+(eval "\"\$FLASHLAB\" ${line#flashlab }") > "$work/out" || code=$?
+[[ $code -eq 1 ]] && grep -q 'holds *false' "$work/out" || die "the replay has not the promises of the cut: $code, $(cat "$work/out")"
+nothing_left "promises"
+say "--- mkfs that refuses a word is wrong usage in both ways"
+for way in '' --explore; do
+    torture $way --mkfs-options --no-such-word --check true -- true
+    [[ $code -eq 2 ]] && grep -q 'mkfs' "$work/err" || die "a word that mkfs refuses $way: $code: $(cat "$work/err")"
+done
 say "--- drives that lie, under a program that keeps its word"
 record='dd if=/dev/zero of=r bs=4096 count=1 conv=fsync 2> /dev/null; i=0; while :; do i=$((i+1)); yes "$(printf "%07d" $i)" | head -c 4096 | dd of=r bs=4096 count=1 iflag=fullblock oflag=direct conv=notrunc 2> /dev/null || exit 0; done'
 for fault in lie_flush lie_order lie_tear; do
@@ -55,7 +72,6 @@ code=0
 
 say "--- one recorded run, and states of it"
 recorded='i=0; while [ $i -lt 30 ]; do i=$((i+1)); echo $i > n.new && sync n.new && mv n.new n && sync . && echo $i >&$FLASHLAB_ACK_FD; done'
-kept='was=$(tail -n 1 "$FLASHLAB_ACKS"); is=$(cat n 2> /dev/null || echo 0); [ "$is" -ge "${was:-0}" ]'
 torture --explore --states $((cuts * 20)) --check "$kept" --json -- sh -c "$recorded"
 [[ $code -eq 0 ]] || die "code $code: $(cat "$work/out" "$work/err")"
 grep -q "\"states_tried\":$((cuts * 20)),\"violations\":0" "$work/out" || die "not every state was tried: $(cat "$work/out")"
@@ -68,17 +84,6 @@ code=0
 (eval "\"\$FLASHLAB\" ${line#flashlab }") > "$work/out" || code=$?
 [[ $code -eq 1 ]] && grep -q 'holds *false' "$work/out" || die "the replay must fail as the state did: $code, $(cat "$work/out")"
 nothing_left "a finding of an exploration"
-
-say "--- a signal"
-"$FLASHLAB" crash torture --under "$kind" --size 512M --cuts 100 -- sh -c "$program" > "$work/out" 2> "$work/err" &
-runner=$!
-for ((tries = 0; tries < 300; ++tries)); do grep -q " $work/.*/$kind $kind " /proc/self/mounts && break; sleep 0.1; done
-sleep 0.5
-kill -TERM $runner
-wait $runner || true
-for ((tries = 0; tries < 100; ++tries)); do grep -q "$work" /proc/self/mounts || break; sleep 0.1; done
-nothing_left "a signal"
-say "$kind: all well"
 say "--- flushes around which nothing was tried are told, with the remedy; a check that takes too long has failed"
 synced='for i in 1 2 3 4; do echo $i > f$i; sync f$i; done'
 torture --explore --states 4 --check true --json -- sh -c "$synced"
@@ -92,3 +97,14 @@ torture --explore --states 20 --timeout 0.5 --check '[ -e f4 ] || sleep 60' -- s
 [[ $code -eq 1 ]] && grep -q 'it took longer than 0.5 s' "$work/err" && grep -q -- '--replay .* --timeout 0.5$' "$work/err" ||
     die "a check that hangs: $code: $(cat "$work/err" "$work/out")"
 nothing_left "a check that hangs"
+
+say "--- a signal"
+"$FLASHLAB" crash torture --under "$kind" --size 512M --cuts 100 -- sh -c "$program" > "$work/out" 2> "$work/err" &
+runner=$!
+for ((tries = 0; tries < 300; ++tries)); do grep -q " $work/.*/$kind $kind " /proc/self/mounts && break; sleep 0.1; done
+sleep 0.5
+kill -TERM $runner
+wait $runner || true
+for ((tries = 0; tries < 100; ++tries)); do grep -q "$work" /proc/self/mounts || break; sleep 0.1; done
+nothing_left "a signal"
+say "$kind: all well"

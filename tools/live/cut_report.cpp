@@ -15,6 +15,7 @@ Json outcomes_json(const std::array<std::uint64_t, 12>& outcomes) {
 Json to_json(const CutSummary& cut) {
     return Json::object({{"at_ns", static_cast<std::uint64_t>(ns_since_start(cut.at))},
                          {"struck", cut_at_names[std::to_underlying(cut.struck.value_or(CutAt::idle))]},
+                         {"steady_ns", static_cast<std::uint64_t>(cut.steady_ns)},
                          {"operations_undone", cut.operations_undone},
                          {"operations_interrupted", cut.operations_interrupted},
                          {"operations_torn", cut.operations_torn},

@@ -16,6 +16,7 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include <fmt/format.h>
@@ -40,6 +41,7 @@
 #include "tools/live/cut_report.h"
 #include "tools/live/kernel_file_system.h"
 #include "tools/live/mount_session.h"
+#include "tools/live/promise_pipe.h"
 #include "tools/live/recovery_cut.h"
 #include "tools/live/trial_drive.h"
 #include "tools/text/shell_word.h"
@@ -70,12 +72,14 @@ bool is_tear(const std::string& words) {
     return rule && rule->kind == FaultKind::lie_tear;
 }
 public:
-    Torture(const CrashTortureOptions& options, const fs::path& work) : o_{options}, drive_{work}, copy_{work / "copy"} {
+    Torture(const CrashTortureOptions& options, const fs::path& work) : o_{options}, drive_{work}, copy_{work / "copy"}, acks_{work / "acks"} {
         if (!o_.under.empty()) kernel_.emplace(o_.under, o_.mkfs_options, work);
     }
 
     /// A new drive, without capacitors, which would finish what a cut is to tear; or a clone of the user's, which is never touched.
     Failure prepare(const std::string& from) {
+        std::ofstream acks{acks_};
+        if (!o_.replay.empty()) acks << std::ifstream{from + "/acks"}.rdbuf();
         if (!from.empty()) return drive_.make_clone_of(from);
         std::vector<std::string> words{"--preset", std::string{common_preset_name}};
         const auto add = [&](const char* option, const std::string& value) {
@@ -97,7 +101,10 @@ public:
     Failure run_and_cut(std::uint64_t cut, std::chrono::milliseconds after, std::uint64_t seed) {
         if (auto failed = mount()) return failed;
         if (auto failed = set_faults()) return failed;
-        const SubprocessCall call = in_mount(o_.command, cut);
+        const auto promises = PromisePipe::open();
+        if (!promises) return fmt::format("no pipe can be made for promises: {}", promises.error());
+        SubprocessCall call = in_mount(o_.command, cut);
+        call.environment.emplace_back("FLASHLAB_ACK_FD", fmt::format("{}", (*promises)->descriptor()));
         auto command = Subprocess::start(call);
         if (!command) {
             wrong_usage_ = true; // there is no such program
@@ -128,6 +135,8 @@ public:
         command->end(patience);
         if (auto failed = unmount()) return failed;
         if (o_.at != "recovery") return std::nullopt;
+        const std::chrono::nanoseconds at_cut{(*answer)["steady_ns"].number()};
+        std::ofstream{acks_} << (*promises)->before(PromisePipe::Time{at_cut});
         const auto again = cut_recovery(drive_.device(), seed, EventLevel::none);
         if (!again) return fmt::format("the recovery could not be cut: {}", again.error());
         note_cut(to_json(*again));
@@ -149,6 +158,7 @@ public:
             const CheckVerdict verdict = run_check({.command = o_.check,
                                                     .directory = call.directory,
                                                     .output = call.output,
+            call.environment.emplace_back("FLASHLAB_ACKS", acks_.string());
                                                     .environment = call.environment,
                                                     .limit = o_.timeout_s ? limit_of(o_) : no_limit});
             wrong_usage_ = is_no_check(verdict.code);
@@ -184,6 +194,7 @@ public:
         return to;
     }
     [[nodiscard]] std::string copy() const { return copy_.string(); }
+        std::ofstream{to + "/acks"} << std::ifstream{acks_}.rdbuf();
     /// Of what failed last: what was asked for cannot be, which is no finding.
     [[nodiscard]] int failure_code() const { return wrong_usage_ || drive_.is_wrong_usage() ? exit_usage : exit_failed; }
     [[nodiscard]] std::uint64_t runs() const { return runs_; }
@@ -248,7 +259,7 @@ private:
     const CrashTortureOptions& o_;
     TrialDrive drive_;
     std::optional<KernelFileSystem> kernel_; ///< behind the drive: it goes first
-    fs::path copy_;
+    fs::path copy_, acks_; ///< acks_: what was promised since the mount, before the cut
     std::uint64_t runs_ = 0, operations_torn_ = 0, cuts_that_tore_ = 0, changes_lost_ = 0;
     std::array<std::uint64_t, 12> outcomes_{};
     bool wrong_usage_ = false;

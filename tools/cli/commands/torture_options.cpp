@@ -43,7 +43,8 @@ void add_crash_torture(CLI::App& crash, Action& action) {
         crash, action, run_crash_torture, "torture", "Cut the power under your own program, again and again, and let your own check judge",
         "flashlab crash torture --cuts 20 --check 'sqlite3 db \"PRAGMA integrity_check\" | grep -qx ok' -- sh -c 'fill-database db'\n\n"
         "Command and check run in the mounted directory, with FLASHLAB_MOUNT and FLASHLAB_CUT (1, 2, ...) set. A command that ends is started\n"
-        "again; one that fails before the power does ends the trial. After each cut: fsck -n, mount, check. The first failure ends the trial;\n"
+        "again; one that fails before the power does ends the trial. Lines that it wrote to FLASHLAB_ACK_FD before the cut are promised: the check\n"
+        "finds them in the file FLASHLAB_ACKS. After each cut: fsck -n, mount, check. The first failure ends the trial;\n"
         "the drive as the cut left it is kept, and the line printed recovers and checks it again: the program itself is not run again.");
     add_explore_options(torture, o);
     torture.add_option("COMMAND", o.command, "After '--'");
