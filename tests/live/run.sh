@@ -132,6 +132,10 @@ grep -Eq '3  /?log \(by sync\)' "$work/err" || die "who synced: $(cat "$work/err
 grep -q 'tests="3" failures="2"' "$work/junit.xml" || die "JUnit: $(cat "$work/junit.xml")"
 run --size 64M --max-host-bytes 1M --json -- sh -c "$loud; exit 7"
 same "its own failure goes first" "$code $(value '$.budget[0].held')" "7 0"
+run --size 64M --max-host-bytes 100M --check 'exit 5' --junit "$work/junit.xml" -- sh -c 'exit 7'
+same "a program that failed within its budget" "$code" 7
+grep -q 'tests="3" failures="0" errors="2"' "$work/junit.xml" && grep -q '<error message="the program ended with 7"' "$work/junit.xml" &&
+    grep -q '<error message="the check ended with 5"' "$work/junit.xml" || die "JUnit is green although the program failed: $(cat "$work/junit.xml")"
 run --size 64M --max-host-bytes 100M --max-syncs 4 --json -- sh -c "$loud"
 same "a program within its budget" "$code $(value '$.budget[1].came_to')" "0 4"
 run --size 64M --junit "$work/junit.xml" -- true

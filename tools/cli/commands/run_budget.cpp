@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include <unistd.h>
 
@@ -62,7 +63,7 @@ void add_budget_options(CLI::App& c, WriteBudget& budget, bool has_junit) {
              "The drive may be sent so much, metadata of the file system included; else run ends with 3, torture with 1");
     add_size(c, "--max-flash-bytes", budget.flash_bytes, "So much may be programmed on flash, copies of the drive included");
     c.add_option("--max-syncs", budget.syncs, "So many fsync, fdatasync and synced writes");
-    if (has_junit) c.add_option("--junit", budget.junit, "Write these limits as test cases to this file")->type_name("FILE");
+    if (has_junit) c.add_option("--junit", budget.junit, "Write these limits, and a program that fails, as test cases to this file")->type_name("FILE");
 }
 
 std::string why_no_budget(const WriteBudget& budget) {
@@ -99,8 +100,15 @@ std::string over_budget(const Json& report, std::size_t rows) {
 
 std::expected<void, std::string> write_junit(const std::string& file, const Json& reports) {
     std::string cases;
-    std::size_t tests = 0, failures = 0;
-    for (const Json& report : reports.items())
+    std::size_t tests = 0, failures = 0, errors = 0;
+    for (const Json& report : reports.items()) {
+        for (const auto& [what, key] : {std::pair{"the program", "exit_code"}, std::pair{"the check", "check_exit_code"}}) {
+            if (report[key].is_null() || report[key].number() == 0) continue;
+            ++tests;
+            ++errors;
+            cases += fmt::format("  <testcase classname=\"{0} on {1}\" name=\"{2}\">\n    <error message=\"{2} ended with {3}\"/>\n  </testcase>\n",
+                                 markup_escaped(report["command"].text()), markup_escaped(report["label"].text()), what, report[key].number());
+        }
         for (const Json& limit : report["budget"].items()) {
             ++tests;
             cases += fmt::format("  <testcase classname=\"{} on {}\" name=\"{}\"", markup_escaped(report["command"].text()),
@@ -113,9 +121,11 @@ std::expected<void, std::string> write_junit(const std::string& file, const Json
             cases += fmt::format(">\n    <failure message=\"{}\">{}</failure>\n  </testcase>\n", markup_escaped(sentence_of(limit)),
                                  markup_escaped(rows_behind(limit, report, 20)));
         }
+    }
     std::ofstream out{file, std::ios::trunc};
-    out << fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"flashlab run\" tests=\"{}\" failures=\"{}\">\n{}</testsuite>\n",
-                       tests, failures, cases);
+    out << fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"flashlab run\" tests=\"{}\" failures=\"{}\" "
+                       "errors=\"{}\">\n{}</testsuite>\n",
+                       tests, failures, errors, cases);
     out.close();
     if (!out) return std::unexpected(fmt::format("--junit {}: {}", file, std::strerror(errno)));
     return {};

@@ -33,7 +33,7 @@ void add_budget_options(CLI::App& c, WriteBudget& budget, bool has_junit = true)
 [[nodiscard]] std::string told_limit(const Json& limit, const Json& report, std::size_t rows);
 /// What was beyond a limit, and who wrote it; empty: nothing was. `rows`: of files and callers.
 [[nodiscard]] std::string over_budget(const Json& report, std::size_t rows);
-/// A test case a limit and run. The error says why the file is not there.
+/// A test case a limit and run; a program or a check that ended with another code than 0 is an error. The error says why the file is not there.
 [[nodiscard]] std::expected<void, std::string> write_junit(const std::string& file, const Json& reports);
 
 } // namespace flashlab
