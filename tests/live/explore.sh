@@ -32,6 +32,9 @@ for model in strict ext4 xfs btrfs posix; do
     expect $want --persistence $model --states 50 --check "$check" -- env data=sync name=true sh -c "$writer"
     [[ $want -eq 0 ]] || grep -q 'fsync of the directory' "$work/out" || die "$model: the missing call is not told: $(cat "$work/out")"
 done
+say "--- how many states there are is a number that people write"
+expect 0 --persistence posix --states 20 --check true -- sh -c 'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do : > f$i; done'
+grep -Eq 'of at most [0-9]{5} states that the model allows' "$work/out" || die "the number of states: $(grep -o '"not_tried":[^]]*' "$work/out")"
 say "--- the replay, and the other forms of the report"
 for end in json html junit.xml sarif; do reports+=(--report "$work/cert.$end"); done
 expect 1 --persistence posix --states 50 "${reports[@]}" --check "$check" -- env data=true name=sync sh -c "$writer"

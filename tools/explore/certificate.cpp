@@ -11,7 +11,8 @@ namespace {
 
 std::string told_number(const PossibleStates& possible, std::size_t points) {
     if (possible.states >= 1e300) return "more than 1e300";
-    return fmt::format("{} {:.3g}", possible.points < points ? "about" : "at most", possible.states);
+    const char* bound = possible.points < points ? "about" : "at most";
+    return possible.states < 1e6 ? fmt::format("{} {:.0f}", bound, possible.states) : fmt::format("{} {:.3g}", bound, possible.states);
 }
 
 Json not_tried(const CertificateFacts& facts, const Persistence& model, StateOrder& order, const ExploreResult& result, std::uint64_t promises) {
