@@ -60,6 +60,20 @@ wrong=$(ask "SELECT count(*) FROM v_block_write b JOIN host_request h ON h.id = 
 [[ $bad -eq 0 && $lost -eq 0 && $wrong -eq 0 ]] || die "$bad requests have no write, $lost writes no request, $wrong do not meet"
 [[ $(ask "SELECT count(*) FROM v_block_write WHERE writer LIKE 'jbd2%' AND synced_by = 'python3'") -ge 10 ]] || die "the journal's writes are nobody's: $(ask "SELECT writer, synced_by, count(*) FROM v_block_write GROUP BY 1, 2")"
 
+say "--- a write to a file opened O_DSYNC is a sync of its own; one of another disk is none of this"
+truncate -s 8M "$work/other.img"
+other=$(losetup -f --show "$work/other.img") || skip "no second loop device is to be had"
+dd if=/dev/zero of="$under/log" bs=4k count=200 conv=fsync status=none
+code=0
+"$FLASHLAB" blocktrace "$mnt" -- sh -c "dd if=/dev/zero of='$other' bs=4k count=20 conv=fsync status=none; dd if=/dev/zero of='$under/log' bs=4k count=200 oflag=dsync conv=notrunc status=none; dd if=/dev/zero of='$under/log' bs=4k count=200 oflag=sync,direct conv=notrunc status=none" 2> "$work/err" || code=$?
+losetup -d "$other"
+[[ $code -eq 0 ]] || die "blocktrace: $(cat "$work/err")"
+told=$(ask "SELECT (SELECT count(*) FROM v_block_write WHERE call = 'write O_DSYNC' AND path LIKE '%/under it/log') || ' ' || (SELECT count(*) FROM v_block_write WHERE call = 'write O_SYNC' AND path LIKE '%/under it/log')")
+read -r data all <<< "$told"
+[[ $data -ge 180 && $all -ge 180 ]] || die "of 200 writes with O_DSYNC $data are told, of 200 with O_SYNC $all: $(ask "SELECT call, writer, count(*) FROM v_block_write GROUP BY 1, 2")"
+[[ $(ask "SELECT count(*) FROM block_trace.sync_call WHERE path = '$other'") -eq 0 ]] || die "a sync of another disk is among those of this one"
+say "$data of 200 writes with O_DSYNC, $all of 200 with O_SYNC"
+
 umount "$under"
 losetup -d "$loop"
 loop=""

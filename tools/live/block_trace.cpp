@@ -61,10 +61,17 @@ void BlockTrace::take_write(std::uint32_t pid, std::string_view command, std::st
     const auto first_sector = number_at(first), sectors = number_at(count);
     if (device != device_ || plus != "+" || !first_sector || !sectors || *sectors == 0 || !flags.contains('W')) return;
     TracedWrite write{pid, std::string{command}, std::string{flags}, *first_sector, static_cast<std::uint32_t>(*sectors)};
-    if (const auto own = under_way_.find(pid); own != under_way_.end())
-        write.sync = own->second;
-    else if (!under_way_.empty() && facts_.is_of_kernel(pid))
-        write.sync = std::ranges::min_element(under_way_, {}, [](const auto& one) { return one.second; })->second;
+    if (const auto own = under_way_.find(pid); own != under_way_.end()) {
+        write.sync = own->second.sync;
+    } else if (facts_.is_of_kernel(pid)) {
+        for (const auto& [_, one] : under_way_)
+            if (one.is_of_disk && (!write.sync || one.sync < *write.sync)) write.sync = one.sync;
+    } else if (flags.contains('S')) {
+        if (auto synced = facts_.synced_write(pid)) {
+            write.sync = syncs_.size();
+            syncs_.push_back({pid, std::string{command}, std::move(synced->call), std::move(synced->path)});
+        }
+    }
     writes_.push_back(std::move(write));
 }
 
@@ -77,13 +84,16 @@ void BlockTrace::take_call(std::uint32_t pid, std::string_view command, std::str
     const std::size_t name_ends = what.find('('), descriptor = what.find("fd: ");
     if (name_ends == std::string_view::npos) return;
     TracedSync sync{pid, std::string{command}, std::string{what.substr(4, name_ends - 4)}, {}};
+    bool is_of_disk = sync.call == "sync"; // that one is of all disks; msync names no file
     if (descriptor != std::string_view::npos)
         if (std::uint32_t fd = 0;
             std::from_chars(what.data() + descriptor + 4, what.data() + what.size(), fd, 16).ec == std::errc{}) { // the kernel writes it so
-            if (!facts_.is_on_disk(pid, fd)) return;
+            const OnDisk where = facts_.where(pid, fd);
+            if (where == OnDisk::no) return;
+            is_of_disk = where == OnDisk::yes;
             sync.path = facts_.path_of(pid, fd);
         }
-    under_way_[pid] = syncs_.size();
+    under_way_[pid] = {syncs_.size(), is_of_disk};
     syncs_.push_back(std::move(sync));
 }
 

@@ -1,8 +1,9 @@
 /// Which process wrote what to a disk of the kernel's, within which sync: the kernel's block trace, joined with the drive's own log.
 ///
 /// Idea       tracefs tells of each write when a file system hands it on, and of each call that syncs. A write belongs to the sync
-///            in which its process is; what threads of the kernel write (a journal), to the oldest sync under way. A loop device with direct I/O
-///            keeps the order of the writes of a sector, so its n-th write in the trace is its n-th in the drive's log.
+///            in which its process is; what threads of the kernel write (a journal), to the oldest sync under way of a file that is for sure on
+///            this disk. A synced write outside of such a call is one of a file that was opened O_DSYNC or O_SYNC, if its process has one. A loop
+///            device with direct I/O keeps the order of the writes of a sector, so its n-th write in the trace is its n-th in the drive's log.
 /// Invariant  A write of the trace is joined with requests that wrote its sectors, and with no others.
 /// Cost       Some microseconds a write; sectors written, 20 bytes each while they are joined. It wants root.
 /// Power cut  Keeps nothing on the drive.
@@ -31,12 +32,20 @@ struct TracedWrite {
     std::optional<std::size_t> sync{};
 };
 
+/// Of a file: is it of a file system on the disk, or the disk itself? Unknown: it is closed by now.
+enum class OnDisk : std::uint8_t { no, yes, unknown };
+
+/// A write that is a sync of its own, of a file that was opened so.
+struct SyncedWrite {
+    std::string call, path;
+};
+
 /// What the trace does not say of a process.
 struct ProcessFacts {
     std::function<std::string(std::uint32_t pid, std::uint32_t descriptor)> path_of;
     std::function<bool(std::uint32_t pid)> is_of_kernel;
-    std::function<bool(std::uint32_t pid, std::uint32_t descriptor)>
-        is_on_disk; ///< a file of a file system on the disk, or one that is closed by now
+    std::function<OnDisk(std::uint32_t pid, std::uint32_t descriptor)> where;
+    std::function<std::optional<SyncedWrite>(std::uint32_t pid)> synced_write; ///< which it may be in; nothing: none, or one of several
 };
 
 /// Reads the lines of a trace.
@@ -63,7 +72,11 @@ private:
     ProcessFacts facts_;
     std::vector<TracedWrite> writes_;
     std::vector<TracedSync> syncs_;
-    std::map<std::uint32_t, std::size_t> under_way_; ///< by pid
+    struct UnderWay {
+        std::size_t sync;
+        bool is_of_disk; ///< for sure
+    };
+    std::map<std::uint32_t, UnderWay> under_way_; ///< by pid
     bool has_gaps_ = false;
 };
 

@@ -3,14 +3,18 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <map>
+#include <optional>
 
 #include <fcntl.h>
 #include <mntent.h>
 #include <poll.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -22,12 +26,60 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::array<long, 5> write_calls{SYS_write, SYS_pwrite64, SYS_writev, SYS_pwritev, SYS_pwritev2};
 constexpr std::array sync_calls{"fsync", "fdatasync", "sync", "syncfs", "msync", "sync_file_range"};
 
 std::string link_of(const std::string& path) {
     std::error_code error;
     const fs::path to = fs::read_symlink(path, error);
     return error ? std::string{} : to.string();
+}
+
+OnDisk where_is(const std::string& disk, std::uint32_t pid, std::uint32_t descriptor) {
+    struct stat status {}, of_disk {};
+    if (::stat(fmt::format("/proc/{}/fd/{}", pid, descriptor).c_str(), &status) != 0) return OnDisk::unknown;
+    const auto is_its_own = [&](const std::string& place) { // by the mount point: btrfs has numbers of its own
+        struct stat of_place {};
+        return ::stat(place.c_str(), &of_place) == 0 && of_place.st_dev == status.st_dev;
+    };
+    const bool is_disk = S_ISBLK(status.st_mode) && ::stat(disk.c_str(), &of_disk) == 0 && status.st_rdev == of_disk.st_rdev;
+    return is_disk || std::ranges::any_of(mount_points_on(disk), is_its_own) ? OnDisk::yes : OnDisk::no; // a program may mount, too
+}
+
+/// What the file was opened with, for a call of its own: "write O_DSYNC". Empty: its writes are no syncs.
+std::string call_of_synced(std::uint32_t pid, std::uint32_t descriptor) {
+    std::ifstream info{fmt::format("/proc/{}/fdinfo/{}", pid, descriptor)};
+    for (std::string word; info >> word;)
+        if (unsigned flags = 0; word == "flags:" && info >> std::oct >> flags)
+            return (flags & O_SYNC) == O_SYNC ? "write O_SYNC" : (flags & O_DSYNC) != 0 ? "write O_DSYNC" : "";
+    return {};
+}
+
+/// The descriptor that the process waits for in a call that writes.
+std::optional<std::uint32_t> written_by(std::uint32_t pid) {
+    std::ifstream call{fmt::format("/proc/{}/syscall", pid)};
+    long number = -1;
+    std::uint64_t descriptor = 0;
+    if (!(call >> number >> std::hex >> descriptor)) return std::nullopt; // it runs
+    const bool is_write = std::ranges::find(write_calls, number) != write_calls.end();
+    return is_write ? std::optional{static_cast<std::uint32_t>(descriptor)} : std::nullopt;
+}
+
+std::optional<SyncedWrite> synced_write_of(const std::string& disk, std::uint32_t pid) {
+    const auto of = [&](std::uint32_t descriptor) -> std::optional<SyncedWrite> {
+        std::string call = call_of_synced(pid, descriptor);
+        if (call.empty() || where_is(disk, pid, descriptor) != OnDisk::yes) return std::nullopt;
+        return SyncedWrite{std::move(call), link_of(fmt::format("/proc/{}/fd/{}", pid, descriptor))};
+    };
+    if (const auto descriptor = written_by(pid)) return of(*descriptor);
+    std::optional<SyncedWrite> only;
+    std::error_code error;
+    for (fs::directory_iterator at{fmt::format("/proc/{}/fd", pid), error}, end; !error && at != end; at.increment(error)) {
+        auto one = of(static_cast<std::uint32_t>(std::atol(at->path().filename().c_str())));
+        if (one && only) return std::nullopt;
+        if (one) only = std::move(one);
+    }
+    return only;
 }
 
 ProcessFacts facts_of_proc(const std::string& disk) {
@@ -37,16 +89,15 @@ ProcessFacts facts_of_proc(const std::string& disk) {
                     std::error_code error;
                     return fs::exists(fmt::format("/proc/{}", pid), error) && link_of(fmt::format("/proc/{}/exe", pid)).empty();
                 },
-            .is_on_disk =
-                [disk](std::uint32_t pid, std::uint32_t descriptor) {
-                    struct stat status {};
-                    if (::stat(fmt::format("/proc/{}/fd/{}", pid, descriptor).c_str(), &status) != 0) return true;
-                    const auto is_its_own = [&](const std::string& place) { // by the mount point: btrfs has numbers of its own
-                        struct stat of_place {};
-                        return ::stat(place.c_str(), &of_place) == 0 && of_place.st_dev == status.st_dev;
-                    };
-                    return S_ISBLK(status.st_mode) || std::ranges::any_of(mount_points_on(disk), is_its_own); // a program may mount, too
-                }};
+            .where = [disk](std::uint32_t pid, std::uint32_t descriptor) { return where_is(disk, pid, descriptor); },
+            .synced_write = [disk, last = std::map<std::uint32_t, SyncedWrite>{}](std::uint32_t pid) mutable -> std::optional<SyncedWrite> {
+                std::error_code error;
+                const auto known = last.find(pid);
+                if (known != last.end() && !fs::exists(fmt::format("/proc/{}", pid), error)) return known->second; // it has ended since
+                auto now = synced_write_of(disk, pid);
+                if (now) last.insert_or_assign(pid, *now);
+                return now;
+            }};
 }
 
 bool write_to(const fs::path& file, std::string_view text) {

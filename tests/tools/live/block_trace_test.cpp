@@ -11,7 +11,11 @@ BlockTrace traced(std::initializer_list<std::string_view> lines) {
     BlockTrace trace{"7,0",
                      {.path_of = [](std::uint32_t pid, std::uint32_t fd) { return "/media/" + std::to_string(pid) + "." + std::to_string(fd); },
                       .is_of_kernel = [](std::uint32_t pid) { return pid < 100; },
-                      .is_on_disk = [](std::uint32_t, std::uint32_t fd) { return fd != 9; }}};
+                      .where = [](std::uint32_t, std::uint32_t fd) { return fd == 9 ? OnDisk::no : fd == 8 ? OnDisk::unknown : OnDisk::yes; },
+                      .synced_write = [](std::uint32_t pid) -> std::optional<SyncedWrite> {
+                          if (pid != 700) return std::nullopt;
+                          return SyncedWrite{"write O_DSYNC", "/media/db"};
+                      }}};
     for (const std::string_view line : lines) trace.take(line);
     return trace;
 }
@@ -87,6 +91,40 @@ TEST_CASE("a sync of another disk's file is none; a command may be called anythi
     CHECK_FALSE(trace.has_gaps());
     CHECK(traced({"nobody ..... 1.2: block_bio_queue: 7,0 W 0 + 8 [x]"}).has_gaps());
     CHECK_FALSE(traced({"nobody ..... 1.2: block_bio_queue: 7,1 W 0 + 8 [x]"}).has_gaps());
+}
+
+TEST_CASE("what the kernel's threads write is nobody's while no sync is for sure of this disk", "[tools]") {
+    const BlockTrace trace = traced({
+        "gone-200 [000] ..... 1.0: sys_fsync(fd: 8)",
+        "mapper-300 [000] ..... 1.1: sys_msync(start: 7f0000000000, len: 1000, flags: 4)",
+        "jbd2-7 [000] ..... 1.2: block_bio_queue: 7,0 W 8 + 8 [jbd2]",
+        "gone-200 [000] ..... 1.3: block_bio_queue: 7,0 WS 16 + 8 [gone]", // its own are
+        "git-400 [000] ..... 1.4: sys_fsync(fd: 5)",
+        "jbd2-7 [000] ..... 1.5: block_bio_queue: 7,0 W 24 + 8 [jbd2]",
+    });
+    REQUIRE(trace.writes().size() == 3);
+    CHECK_FALSE(trace.writes()[0].sync.has_value());
+    CHECK(trace.writes()[1].sync == std::size_t{0});
+    REQUIRE(trace.writes()[2].sync.has_value());
+    CHECK(trace.syncs()[*trace.writes()[2].sync].command == "git");
+}
+
+TEST_CASE("a synced write outside of a call that syncs is of the file that its process opened O_DSYNC, if there is one", "[tools]") {
+    const BlockTrace trace = traced({
+        "store-700 [000] ..... 1.0: block_bio_queue: 7,0 WS 0 + 8 [store]",
+        "store-700 [000] ..... 1.1: block_bio_queue: 7,0 W 8 + 8 [store]",
+        "other-701 [000] ..... 1.2: block_bio_queue: 7,0 WS 16 + 8 [other]",
+        "store-700 [000] ..... 1.3: sys_fsync(fd: 5)",
+        "store-700 [000] ..... 1.4: block_bio_queue: 7,0 WS 24 + 8 [store]",
+    });
+    REQUIRE(trace.syncs().size() == 2);
+    CHECK(trace.syncs()[0].call == "write O_DSYNC");
+    CHECK(trace.syncs()[0].path == "/media/db");
+    REQUIRE(trace.writes().size() == 4);
+    CHECK(trace.writes()[0].sync == std::size_t{0});
+    CHECK_FALSE(trace.writes()[1].sync.has_value());
+    CHECK_FALSE(trace.writes()[2].sync.has_value());
+    CHECK(trace.writes()[3].sync == std::size_t{1});
 }
 
 TEST_CASE("the n-th write of a sector is the n-th in the drive's log, however writes were put together or split", "[tools]") {
