@@ -29,8 +29,10 @@ serve() {
 }
 stop() {
     kill -TERM "$server"
-    wait "$server" || true
+    local code=0
+    wait "$server" || code=$?
     server=""
+    [[ $code -eq 0 ]] && ! grep -q 'before it was done' "$work/daemon.log" || die "SIGTERM is how serve ends, and it ends with $code: $(cat "$work/daemon.log")"
     [[ ! -e $socket ]] || die "the socket is left"
     ! grep -q "$work" /proc/self/mounts || die "a mount is left"
     check_device

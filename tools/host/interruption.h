@@ -1,5 +1,5 @@
 /// The signals INT, TERM, HUP and PIPE while a long command runs. The command then cleans up, reports what it has so far, marks the report as
-/// partial, and ends with 128 + the signal.
+/// partial, and ends with 128 + the signal; a service, for which a signal is the way to end, with 0.
 ///
 /// Idea       The handler only notes which signal came first. Loops ask came(). run_command_line() turns the note into the exit code of any command.
 /// Invariant  The former handlers are restored at the end of the scope. Outside of a scope a signal ends the process at once. HUP stays ignored where
@@ -28,6 +28,8 @@ public:
     [[nodiscard]] static std::string_view name();
     /// The exit code as shells have it: 130 (INT), 143 (TERM), 129 (HUP), 141 (PIPE).
     [[nodiscard]] static int exit_code() { return 128 + signal(); }
+    /// The signal was the way to end this command, and it has done all that it had to: from here on none came.
+    static void was_the_end() { first_ = 0; }
 
 private:
     static constexpr std::array noted{SIGINT, SIGTERM, SIGHUP, SIGPIPE};

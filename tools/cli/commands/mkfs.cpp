@@ -164,7 +164,7 @@ void add_mkfs(CLI::App& app, Action& action) {
     c.add_option("DIR", o.directory, "Directory to make; new or empty")->required();
     c.add_option("--preset", o.preset, "A known device (flashlab presets)");
     c.add_option("--config", o.config_file, "TOML file of configuration keys");
-    add_size(c, "--size", o.size_bytes, "Logical size; 4G for the default device");
+    add_size(c, "--size", o.size_bytes, "Logical size, up to the next whole row of blocks; 4G for the default device");
     c.add_option("--ftl", o.ftl, translation_layers());
     auto* metadata = c.add_option("--metadata", o.metadata, "Where metadata live: pram (default), or journal: on the drive itself");
     auto* label = c.add_option("--label", o.label, "Label of the file system");

@@ -2,7 +2,8 @@
 ///
 /// Idea       The drive is mounted as a file in a folder of ours, and nbdkit hands requests for that file on (tools/nbd/plugin.cpp). So all that a
 ///            mount has is there: ctl, smart, top and report find it by DIR.
-/// Invariant  When it ends, by a signal too, nothing is mounted and neither socket nor folder is left. What clients flushed is on the drive.
+/// Invariant  When it ends, nothing is mounted and neither socket nor folder is left. What clients flushed is on the drive. A signal is the way to
+///            end it: the exit code is 0 then.
 /// Cost       A process and a system call a request beside those of the mount.
 /// Power cut  `ctl DIR powercut` ends the mount, and with it the service: clients lose their connection, as they lose a drive.
 #include <algorithm>
@@ -131,7 +132,9 @@ int run_serve(const ServeOptions& given) {
     if (!find_mount(work)) return code;
     const int unmounted = run_to_end({.words = {"/proc/self/exe", "umount", work}, .directory = {}, .output = {}, .environment = {}});
     if (find_mount(work)) removed.keep();
-    return code == exit_done ? unmounted : code;
+    if (code == exit_done) code = unmounted;
+    if (code == exit_done) Interruption::was_the_end();
+    return code;
 }
 
 } // namespace

@@ -31,8 +31,8 @@
 #include "tools/drive/device_copy.h"
 #include "tools/drive/device_directory.h"
 #include "tools/drive/device_presets.h"
-#include "tools/faults/fault_rule.h"
 #include "tools/explore/check_run.h"
+#include "tools/faults/fault_rule.h"
 #include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
 #include "tools/host/standard_streams.h"
@@ -55,22 +55,22 @@ using Clock = std::chrono::steady_clock;
 using Failure = std::optional<std::string>;
 constexpr std::chrono::minutes patience_for_flushes{1};
 constexpr std::chrono::milliseconds patience{3000}; // for a program on a mount whose power went
+constexpr std::chrono::milliseconds no_limit{0};
 
 /// What the shell says of a command that is not there, or that cannot be run.
-constexpr std::chrono::milliseconds no_limit{0};
 bool is_no_check(int code) { return code == 126 || code == 127; }
 
 bool is_lie(const std::string& words) {
     const auto rule = FaultRule::parse(fault_words(words));
     return rule && rule->is_a_lie();
 }
-
-class Torture {
 /// Cuts of a drive that tears meet its buffer, and not the flash.
 bool is_tear(const std::string& words) {
     const auto rule = FaultRule::parse(fault_words(words));
     return rule && rule->kind == FaultKind::lie_tear;
 }
+
+class Torture {
 public:
     Torture(const CrashTortureOptions& options, const fs::path& work) : o_{options}, drive_{work}, copy_{work / "copy"}, acks_{work / "acks"} {
         if (!o_.under.empty()) kernel_.emplace(o_.under, o_.mkfs_options, work);
@@ -93,7 +93,10 @@ public:
         words.emplace_back("--raw");
         if (auto failed = drive_.make(words)) return failed;
         if (auto failed = attach()) return failed;
-        if (auto failed = kernel_->make()) return failed;
+        if (auto failed = kernel_->make()) {
+            wrong_usage_ = true; // a word of --mkfs-options, or a size that this file system refuses
+            return failed;
+        }
         return unmount();
     }
 
@@ -132,11 +135,11 @@ public:
         const auto answer = drive_.ask(Json::object({{"cmd", "powercut"}, {"seed", seed}, {"at", o_.at}}));
         if (!answer) return fmt::format("the power could not be cut: {}", answer.error());
         note_cut(*answer);
+        const std::chrono::nanoseconds at_cut{(*answer)["steady_ns"].number()};
+        std::ofstream{acks_} << (*promises)->before(PromisePipe::Time{at_cut});
         command->end(patience);
         if (auto failed = unmount()) return failed;
         if (o_.at != "recovery") return std::nullopt;
-        const std::chrono::nanoseconds at_cut{(*answer)["steady_ns"].number()};
-        std::ofstream{acks_} << (*promises)->before(PromisePipe::Time{at_cut});
         const auto again = cut_recovery(drive_.device(), seed, EventLevel::none);
         if (!again) return fmt::format("the recovery could not be cut: {}", again.error());
         note_cut(to_json(*again));
@@ -155,10 +158,10 @@ public:
         slowest_ = std::max(slowest_, std::chrono::duration<double, std::milli>(Clock::now() - from).count());
         if (!o_.check.empty()) {
             SubprocessCall call = in_mount({}, cut);
+            call.environment.emplace_back("FLASHLAB_ACKS", acks_.string());
             const CheckVerdict verdict = run_check({.command = o_.check,
                                                     .directory = call.directory,
                                                     .output = call.output,
-            call.environment.emplace_back("FLASHLAB_ACKS", acks_.string());
                                                     .environment = call.environment,
                                                     .limit = o_.timeout_s ? limit_of(o_) : no_limit});
             wrong_usage_ = is_no_check(verdict.code);
@@ -191,10 +194,10 @@ public:
         for (int n = 2; fs::exists(fs::symlink_status(to, error)); ++n) to = fmt::format("{}-{}", first, n);
         fs::rename(copy_, to, error);
         if (error && !clone_device(copy_.string(), to)) return std::nullopt;
+        std::ofstream{to + "/acks"} << std::ifstream{acks_}.rdbuf();
         return to;
     }
     [[nodiscard]] std::string copy() const { return copy_.string(); }
-        std::ofstream{to + "/acks"} << std::ifstream{acks_}.rdbuf();
     /// Of what failed last: what was asked for cannot be, which is no finding.
     [[nodiscard]] int failure_code() const { return wrong_usage_ || drive_.is_wrong_usage() ? exit_usage : exit_failed; }
     [[nodiscard]] std::uint64_t runs() const { return runs_; }
@@ -318,11 +321,20 @@ Failure try_cuts(const CrashTortureOptions& o, Torture& torture, Trial& trial) {
         std::string line = fmt::format("flashlab crash torture --replay {}", shell_word(moved.value_or(torture.copy())));
         if (!o.under.empty()) line += " --under " + o.under;
         if (!o.check.empty()) line += fmt::format(" --check {}", shell_word(o.check));
+        if (o.timeout_s) line += fmt::format(" --timeout {}", *o.timeout_s);
         tell(fmt::format("flashlab: cut {}, {} ms after the mount: {}\n  {}\n", cut, after.count(), *wrong, line));
         trial.replays.push(line);
         trial.found.push(*wrong);
     }
     return std::nullopt;
+}
+
+/// Which options were given that belong to states of a recorded run, where none is asked for. As a sentence; empty: none.
+std::string misuse_without_states(const CrashTortureOptions& o) {
+    if (o.explores || judges_itself(o)) return {};
+    const std::string given = given_of(o, {"--setup", "--oracle", "--probe", "--states", "--report", "--app-version", "--jobs", "--max-host-bytes",
+                                           "--max-flash-bytes", "--max-syncs"});
+    return given.empty() ? given : fmt::format("{} belongs to --explore", given);
 }
 
 } // namespace
@@ -335,7 +347,6 @@ int run_crash_torture(const CrashTortureOptions& o) {
     if (judges_itself(o) && !o.under.empty()) return complain("crash torture: --check auto does not go with --under: leave one out", exit_usage);
     if (o.replay.empty() && (o.explores || judges_itself(o))) return o.under.empty() ? run_torture_explore(o) : run_torture_recorded(o);
     if (is_kept_state(o.replay)) return replay_kept_state(o);
-        if (o.timeout_s) line += fmt::format(" --timeout {}", *o.timeout_s);
     if (is_kept_disk(o.replay)) return replay_kept_disk(o);
     for (const std::string& words : o.faults)
         if (const auto rule = FaultRule::parse(fault_words(words)); !rule)
@@ -343,14 +354,6 @@ int run_crash_torture(const CrashTortureOptions& o) {
     if (const auto after = flushes_before(o); !after) return complain(fmt::format("crash torture: {}", after.error()), exit_usage);
     if (!find_persistence(o.persistence))
         return complain(fmt::format("crash torture: --persistence {}: allowed: {}", o.persistence, persistence_names), exit_usage);
-/// Which options were given that belong to states of a recorded run, where none is asked for. As a sentence; empty: none.
-std::string misuse_without_states(const CrashTortureOptions& o) {
-    if (o.explores || judges_itself(o)) return {};
-    const std::string given = given_of(o, {"--setup", "--oracle", "--probe", "--states", "--report", "--app-version", "--jobs", "--max-host-bytes",
-                                           "--max-flash-bytes", "--max-syncs"});
-    return given.empty() ? given : fmt::format("{} belongs to --explore", given);
-}
-
     if (o.replay.empty() && o.command.empty())
         return complain("crash torture: which command? Write it after '--', such as: flashlab crash torture -- git clone /src copy", exit_usage);
     if (const std::string& from = o.replay.empty() ? o.device : o.replay; !from.empty())
