@@ -81,7 +81,7 @@ printf '0,0,8192,w,0.1\n0,1000000,4096,w,0.2\n0,0,4096,r,0.3\n' > "$work/own.spc
 explain --trace "$work/own.spc" --format spc
 [[ $(ask story "json_array_length(story, '$.steps')") == 4 ]] || wrong "a trace of three requests"
 for i in $(seq 201); do echo "0,$((i * 8)),4096,w,$i.0"; done > "$work/long.spc"
-for words in "" "w" "x3" "z" "c7" "--ftl nonsense w1" "w0 --trace $work/own.spc" "--trace $work/long.spc --format spc" "--trace $work/none" "w99999999999"; do
+for words in "" "w" "w99" "w15x2" "x3" "z" "c7" "--ftl nonsense w1" "w0 --trace $work/own.spc" "--trace $work/long.spc --format spc" "--trace $work/none" "w99999999999"; do
     code=0
     # shellcheck disable=SC2086 # words
     "$FLASHLAB" explain $words > "$work/out" 2> "$work/err" || code=$?

@@ -174,5 +174,20 @@ echo "--- a limit on the size of files: an error, not death by a signal"
     exit "$failures"
 ) || wrong "beyond ulimit -f"
 
+echo "--- words that are wrong"
+code 2 crash torure
+says "no command is called 'crash torure'; did you mean 'torture'?"
+code 2 query
+says 'DIR and SQL are required'
+code 2 mkfs new one two three
+says 'not expected: one two three;'
+code 1 info $'no\033[31msuch\302\233'
+! grep -q -e $'\033' -e $'\302\233' err || wrong "a name commands the terminal: $(cat -v err)"
+code 0 mkfs quiet --preset tiny -q
+[[ ! -s out && ! -s err ]] || wrong "mkfs -q: $(cat out err)"
+code 2 bench --ftl dftl --size 64M --set dram.size=1 --set dram.partition=none --io-size 64K
+says 'dram.size = 1 does not hold the write buffer'
+COLUMNS=50 "$FLASHLAB" mount --help | awk 'length > 50 && !/^  flashlab/ { print; bad = 1 } END { exit bad }' || wrong "help is wider than 50 columns"
+
 ((failures == 0)) || exit 1
 echo "ok: hostile output"

@@ -116,7 +116,8 @@ TEST_CASE("a key that describes the images may neither be changed nor be removed
         CHECK(look(work / "device").empty() == (key.phase == ConfigPhase::mount));
         if (key.type == ConfigType::text) continue;
         DeviceConfig other = config;
-        const std::uint64_t step = key.name == "dram.size" ? 1u << 20 : 1; // a DRAM of one byte is refused for itself
+        // A DRAM or a buffer of one byte is refused for itself.
+        const std::uint64_t step = key.name == "dram.size" ? 1u << 20 : key.name == "dram.write_buffer_bytes" ? 4096 : 1;
         if (!set_key(other, key.name, std::to_string(std::stoull(key.get(config)) + step))) continue;
         write(path, to_toml(other));
         CHECK(look(work / "device").empty() == (key.phase == ConfigPhase::mount));

@@ -11,7 +11,9 @@ BlockTrace traced(std::initializer_list<std::string_view> lines) {
     BlockTrace trace{"7,0",
                      {.path_of = [](std::uint32_t pid, std::uint32_t fd) { return "/media/" + std::to_string(pid) + "." + std::to_string(fd); },
                       .is_of_kernel = [](std::uint32_t pid) { return pid < 100; },
-                      .where = [](std::uint32_t, std::uint32_t fd) { return fd == 9 ? OnDisk::no : fd == 8 ? OnDisk::unknown : OnDisk::yes; },
+                      .where = [](std::uint32_t, std::uint32_t fd) { return fd == 9   ? OnDisk::no
+                                                                            : fd == 8 ? OnDisk::unknown
+                                                                                      : OnDisk::yes; },
                       .synced_write = [](std::uint32_t pid) -> std::optional<SyncedWrite> {
                           if (pid != 700) return std::nullopt;
                           return SyncedWrite{"write O_DSYNC", "/media/db"};

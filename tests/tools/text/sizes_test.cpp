@@ -15,6 +15,14 @@ TEST_CASE("sizes accept K, M, G, T, KiB as powers of 1024 and KB as powers of 10
     CHECK(parse_size("10MB").value() == 10'000'000);
 }
 
+TEST_CASE("a size for people has three digits, or four before the next unit, and no exponent", "[tools]") {
+    CHECK(human_size(999) == "999 B");
+    CHECK(human_size(1536) == "1.5 KiB");
+    CHECK(human_size(1000 << 10) == "1000 KiB");
+    CHECK(human_size((1023 << 10) + 512) == "1024 KiB");
+    CHECK(human_size(1u << 30) == "1 GiB");
+}
+
 TEST_CASE("a size that is none is refused with the reason", "[tools]") {
     for (const char* text : {"", "G", "-1", "1.5G", "4q", "4kk", "99999999999999999999", "99999999999T"}) {
         CAPTURE(text);

@@ -19,5 +19,5 @@ TEST_CASE("a long description goes on below its own beginning, lines that fit an
 
 TEST_CASE("on a terminal too narrow for two columns the text goes on near the edge, and a word wider than it stays whole", "[text]") {
     CHECK(wrapped_help("  --option                    a description of-which-one-word-is-very-long indeed", 40) ==
-          "  --option                    a\n      description\n      of-which-one-word-is-very-long indeed");
+          "  --option                    a\n      description\n      of-which-one-word-is-very-long\n      indeed");
 }

@@ -63,7 +63,8 @@ void add_budget_options(CLI::App& c, WriteBudget& budget, bool has_junit) {
              "The drive may be sent so much, metadata of the file system included; else run ends with 3, torture with 1");
     add_size(c, "--max-flash-bytes", budget.flash_bytes, "So much may be programmed on flash, copies of the drive included");
     c.add_option("--max-syncs", budget.syncs, "So many fsync, fdatasync and synced writes");
-    if (has_junit) c.add_option("--junit", budget.junit, "Write these limits, and a program that fails, as test cases to this file")->type_name("FILE");
+    if (has_junit)
+        c.add_option("--junit", budget.junit, "Write these limits, and a program that fails, as test cases to this file")->type_name("FILE");
 }
 
 std::string why_no_budget(const WriteBudget& budget) {

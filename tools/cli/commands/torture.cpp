@@ -262,7 +262,7 @@ private:
     const CrashTortureOptions& o_;
     TrialDrive drive_;
     std::optional<KernelFileSystem> kernel_; ///< behind the drive: it goes first
-    fs::path copy_, acks_; ///< acks_: what was promised since the mount, before the cut
+    fs::path copy_, acks_;                   ///< acks_: what was promised since the mount, before the cut
     std::uint64_t runs_ = 0, operations_torn_ = 0, cuts_that_tore_ = 0, changes_lost_ = 0;
     std::array<std::uint64_t, 12> outcomes_{};
     bool wrong_usage_ = false;
@@ -327,14 +327,6 @@ Failure try_cuts(const CrashTortureOptions& o, Torture& torture, Trial& trial) {
         trial.found.push(*wrong);
     }
     return std::nullopt;
-}
-
-/// Which options were given that belong to states of a recorded run, where none is asked for. As a sentence; empty: none.
-std::string misuse_without_states(const CrashTortureOptions& o) {
-    if (o.explores || judges_itself(o)) return {};
-    const std::string given = given_of(o, {"--setup", "--oracle", "--probe", "--states", "--report", "--app-version", "--jobs", "--max-host-bytes",
-                                           "--max-flash-bytes", "--max-syncs"});
-    return given.empty() ? given : fmt::format("{} belongs to --explore", given);
 }
 
 } // namespace

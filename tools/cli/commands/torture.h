@@ -53,6 +53,8 @@ struct CrashTortureOptions {
 }
 /// Those of `options` that were given, "--a, --b"; empty: none.
 [[nodiscard]] std::string given_of(const CrashTortureOptions& given, std::initializer_list<std::string_view> options);
+/// Which of those were given that belong to states of a recorded run, where none is asked for. As a sentence; empty: none.
+[[nodiscard]] std::string misuse_without_states(const CrashTortureOptions& options);
 /// Which of those were given that say how the power is cut: an exploration cuts none. As a sentence; empty: none.
 [[nodiscard]] std::string misuse_of_cuts(const CrashTortureOptions& options);
 /// N of --after flush N; 0: not given. The error says what is wrong with the words.

@@ -323,6 +323,13 @@ std::string given_of(const CrashTortureOptions& given, std::initializer_list<std
     return fmt::format("{}", fmt::join(both, ", "));
 }
 
+std::string misuse_without_states(const CrashTortureOptions& o) {
+    if (o.explores || judges_itself(o)) return {};
+    const std::string given = given_of(o, {"--setup", "--oracle", "--probe", "--states", "--report", "--app-version", "--jobs", "--max-host-bytes",
+                                           "--max-flash-bytes", "--max-syncs"});
+    return given.empty() ? given : fmt::format("{} belongs to --explore", given);
+}
+
 std::string misuse_of_cuts(const CrashTortureOptions& o) {
     const std::string given = given_of(o, {"--cuts", "--within", "--at", "--latency"});
     return given.empty() ? given : fmt::format("{}: --explore makes states, and cuts no power: leave it out", given);
