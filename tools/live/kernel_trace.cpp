@@ -36,8 +36,8 @@ std::string link_of(const std::string& path) {
 }
 
 OnDisk where_is(const std::string& disk, std::uint32_t pid, std::uint32_t descriptor) {
-    struct stat status {
-    }, of_disk{};
+    struct stat status {};
+    struct stat of_disk {};
     if (::stat(fmt::format("/proc/{}/fd/{}", pid, descriptor).c_str(), &status) != 0) return OnDisk::unknown;
     const auto is_its_own = [&](const std::string& place) { // by the mount point: btrfs has numbers of its own
         struct stat of_place {};
