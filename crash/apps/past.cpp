@@ -16,34 +16,7 @@ namespace flashlab {
 
 namespace {
 
-void take_out(PageRuns& runs, std::uint32_t from, std::uint32_t behind) {
-    auto run = runs.upper_bound(from);
-    if (run != runs.begin()) --run;
-    while (run != runs.end() && run->first < behind) {
-        const auto [first, last] = *run;
-        run = last > from ? runs.erase(run) : std::next(run);
-        if (first < from && last > from) runs.emplace(first, from);
-        if (last > behind) runs.emplace(behind, last);
-    }
-}
-
-void put_in(PageRuns& runs, std::uint32_t from, std::uint32_t behind) {
-    if (from >= behind) return;
-    take_out(runs, from, behind);
-    if (const auto next = runs.find(behind); next != runs.end()) {
-        behind = next->second;
-        runs.erase(next);
-    }
-    const auto run = runs.emplace(from, behind).first;
-    if (run == runs.begin() || std::prev(run)->second != from) return;
-    std::prev(run)->second = behind;
-    runs.erase(run);
-}
-
-bool has_page(const PageRuns& runs, std::uint32_t page) {
-    const auto behind = runs.upper_bound(page);
-    return behind != runs.begin() && std::prev(behind)->second > page;
-}
+PageRuns::interval_type run_of(std::uint32_t from, std::uint32_t behind) { return {from, behind}; }
 
 std::uint32_t first_whole_page(std::uint64_t byte) { return static_cast<std::uint32_t>((byte + page_bytes - 1) / page_bytes); }
 
@@ -148,15 +121,15 @@ void Past::follow_blocks(std::uint32_t i) {
     if (line.act == Act::write) {
         const auto [first, behind] = pages_of(i);
         for (std::uint32_t page = first; page < behind; ++page)
-            if (!has_page(blocks, page)) files_[line.ino].pages[page].fills.push_back(i);
-        put_in(blocks, first, behind);
+            if (!boost::icl::contains(blocks, page)) files_[line.ino].pages[page].fills.push_back(i);
+        blocks.add(run_of(first, behind));
     } else if (line.act == Act::truncate) {
-        take_out(blocks, first_whole_page(line.bytes), no_line);
+        blocks.subtract(run_of(first_whole_page(line.bytes), no_line));
     } else if (line.act == Act::zero) {
-        const std::uint64_t end = (line.offset + line.bytes) / page_bytes;
-        if (const std::uint32_t first = first_whole_page(line.offset); first < end) take_out(blocks, first, static_cast<std::uint32_t>(end));
+        const auto end = static_cast<std::uint32_t>(std::min<std::uint64_t>((line.offset + line.bytes) / page_bytes, no_line));
+        blocks.subtract(run_of(first_whole_page(line.offset), end)); // nothing, where no page is whole
     } else if (line.act == Act::extend && line.offset < line.bytes) {
-        put_in(blocks, static_cast<std::uint32_t>(line.offset / page_bytes), first_whole_page(line.bytes));
+        blocks.add(run_of(static_cast<std::uint32_t>(line.offset / page_bytes), first_whole_page(line.bytes)));
     }
 }
 

@@ -14,6 +14,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include <boost/icl/interval_set.hpp>
+
 #include "crash/apps/history.h"
 
 namespace flashlab {
@@ -44,8 +46,8 @@ struct FilePast {
     std::map<std::uint32_t, PagePast> pages;
 };
 
-/// Pages as runs: the first of a run, and one behind its last.
-using PageRuns = std::map<std::uint32_t, std::uint32_t>;
+/// Pages, kept as runs.
+using PageRuns = boost::icl::interval_set<std::uint32_t, std::less, boost::icl::right_open_interval<std::uint32_t>>;
 
 class Past {
 public:
