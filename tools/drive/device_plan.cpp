@@ -6,7 +6,6 @@
 
 #include "fs/file_system.h"
 #include "fs/journal_format.h"
-#include "ftl/schemes/demand_options.h"
 #include "ftl/schemes/page_plan.h"
 #include "tools/drive/device_presets.h"
 #include "tools/text/sizes.h"
@@ -173,11 +172,6 @@ std::expected<void, std::string> check_dram(const SsdConfig& config) {
                                            "(--preset {}), or add dram.partition=none",
                                            dram.write_buffer_bytes, dram.partition, common_preset_name));
     if (dram.destages_ahead() && dram.is_partitioned()) return std::unexpected(std::string{no_buffer_to_destage});
-    const std::uint64_t map_bytes = config.ftl.options[demand_option::mapping_cache_bytes];
-    if (!dram.is_partitioned() && dram.size_bytes != 0 && dram.write_buffer_bytes + map_bytes > dram.size_bytes)
-        return std::unexpected(fmt::format(
-            "dram.write_buffer_bytes = {} and ftl.mapping_cache_bytes = {} do not fit in dram.size = {}: lower one of them, or raise dram.size",
-            dram.write_buffer_bytes, map_bytes, dram.size_bytes));
     return {};
 }
 

@@ -286,9 +286,7 @@ bool EventLogWriter::write_sample(const SampleEvent& s, const SampleDetails& det
     for (std::uint32_t channel = 0; channel < details.channel_busy_ns.size(); ++channel)
         good = good && insert(SampleChannelRow{sample, channel, Duration{details.channel_busy_ns[channel]}});
     good = good && insert(SampleSchemeRow{sample, details.counts});
-    for (const OwnCount& own : details.own_counts) {
-        good = good && tell_counter(own) && insert(SampleCounterRow{sample, own.name, own.value});
-    }
+    for (const OwnCount& own : details.own_counts) good = good && tell_counter(own) && insert(SampleCounterRow{sample, own.name, own.value});
     for (const auto& l : details.latency)
         good = good && insert(SampleLatencyRow{sample, l.op, l.calls, l.errors, Duration{l.p50_ns}, Duration{l.p99_ns}, Duration{l.max_ns}});
     return good;

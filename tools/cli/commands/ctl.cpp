@@ -290,8 +290,7 @@ void wait_until_released(const std::string& directory) {
 
 void print_cut(const Json& cut) {
     fmt::print("Power cut at {:.6g} s, during {}: {} flash operations were in flight, {} left damaged pages or blocks; {} had not begun. What had "
-               "been fsynced "
-               "is safe.\n",
+               "been fsynced is safe.\n",
                cut["at_ns"].real() / 1e9, cut["struck"].text(), cut["operations_interrupted"].dump(), cut["operations_torn"].dump(),
                cut["operations_undone"].dump());
     if (cut["protected"].truth())
