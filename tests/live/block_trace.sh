@@ -62,10 +62,19 @@ wrong=$(ask "SELECT count(*) FROM v_block_write b JOIN host_request h ON h.id = 
 
 say "--- a write to a file opened O_DSYNC is a sync of its own; one of another disk is none of this"
 truncate -s 8M "$work/other.img"
+# It stays for a second: of a process that has ended nobody can say what it had open.
+cat > "$work/synced.py" <<'END'
+import os, sys, time
+for flags in (os.O_DSYNC, os.O_SYNC):
+    fd = os.open(sys.argv[1], os.O_WRONLY | flags)
+    for at in range(200): os.pwrite(fd, b"x" * 4096, at * 4096)
+    time.sleep(1)
+    os.close(fd)
+END
 other=$(losetup -f --show "$work/other.img") || skip "no second loop device is to be had"
 dd if=/dev/zero of="$under/log" bs=4k count=200 conv=fsync status=none
 code=0
-"$FLASHLAB" blocktrace "$mnt" -- sh -c "dd if=/dev/zero of='$other' bs=4k count=20 conv=fsync status=none; dd if=/dev/zero of='$under/log' bs=4k count=200 oflag=dsync conv=notrunc status=none; dd if=/dev/zero of='$under/log' bs=4k count=200 oflag=sync,direct conv=notrunc status=none" 2> "$work/err" || code=$?
+"$FLASHLAB" blocktrace "$mnt" -- sh -c "dd if=/dev/zero of='$other' bs=4k count=20 conv=fsync status=none; python3 '$work/synced.py' '$under/log'" 2> "$work/err" || code=$?
 losetup -d "$other"
 [[ $code -eq 0 ]] || die "blocktrace: $(cat "$work/err")"
 told=$(ask "SELECT (SELECT count(*) FROM v_block_write WHERE call = 'write O_DSYNC' AND path LIKE '%/under it/log') || ' ' || (SELECT count(*) FROM v_block_write WHERE call = 'write O_SYNC' AND path LIKE '%/under it/log')")

@@ -70,7 +70,9 @@ std::optional<SyncedWrite> synced_write_of(const std::string& disk, std::uint32_
     const auto of = [&](std::uint32_t descriptor) -> std::optional<SyncedWrite> {
         std::string call = call_of_synced(pid, descriptor);
         if (call.empty() || where_is(disk, pid, descriptor) != OnDisk::yes) return std::nullopt;
-        return SyncedWrite{std::move(call), link_of(fmt::format("/proc/{}/fd/{}", pid, descriptor))};
+        std::string path = link_of(fmt::format("/proc/{}/fd/{}", pid, descriptor));
+        if (path.empty()) return std::nullopt; // it ended in between: what was seen before holds
+        return SyncedWrite{std::move(call), std::move(path)};
     };
     if (const auto descriptor = written_by(pid)) return of(*descriptor);
     std::optional<SyncedWrite> only;
@@ -93,11 +95,10 @@ ProcessFacts facts_of_proc(const std::string& disk) {
             .where = [disk](std::uint32_t pid, std::uint32_t descriptor) { return where_is(disk, pid, descriptor); },
             .synced_write = [disk, last = std::map<std::uint32_t, SyncedWrite>{}](std::uint32_t pid) mutable -> std::optional<SyncedWrite> {
                 std::error_code error;
-                const auto known = last.find(pid);
-                if (known != last.end() && !fs::exists(fmt::format("/proc/{}", pid), error)) return known->second; // it has ended since
                 auto now = synced_write_of(disk, pid);
-                if (now) last.insert_or_assign(pid, *now);
-                return now;
+                if (now) return last.insert_or_assign(pid, *now).first->second;
+                const auto known = last.find(pid); // it may have ended since, or while it was looked at
+                return known != last.end() && !fs::exists(fmt::format("/proc/{}/exe", pid), error) ? std::optional{known->second} : std::nullopt;
             }};
 }
 
@@ -162,6 +163,7 @@ std::string KernelTrace::switch_on(unsigned major_number, unsigned minor_number)
     const auto device = (std::uint64_t{major_number} << 20) | minor_number; // as the kernel keeps it
     const fs::path events = instance_ / "events", queued = events / "block/block_bio_queue";
     (void)write_to(instance_ / "buffer_size_kb", "8192");
+    (void)write_to(instance_ / "buffer_percent", "0"); // the reader wakes at each line: a process is to be looked at while it lives
     if (!write_to(queued / "filter", fmt::format("dev == {}", device)) || !write_to(queued / "enable", "1"))
         return "this kernel has no trace of its block layer (CONFIG_BLK_DEV_IO_TRACE)";
     bool has_calls = false;
