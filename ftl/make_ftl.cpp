@@ -10,6 +10,8 @@
 #include "ftl/blocks/victim_policies.h"
 #include "ftl/cache/pram_slots.h"
 #include "ftl/host/arbiter.h"
+#include "nand/factory_bad_blocks.h"
+#include "nand/pair_backup.h"
 #include "nand/seen_blocks.h"
 
 namespace flashlab {
@@ -25,6 +27,10 @@ std::uint32_t factory_bad_blocks(const NandConfig& nand, std::uint32_t blocks) {
     if (nand.rain != 0) {
         const SeenBlocks seen{nand};
         for (const BlockId block : ids<BlockId>(blocks)) bad += seen.is_set_aside(block) ? 1 : 0;
+        return bad;
+    }
+    if (nand.striping == 1 && backup_blocks_per_die(nand) == 0) { // nothing but the draws: millions on a large drive
+        for (const BlockId block : ids<BlockId>(blocks)) bad += is_bad_from_factory(block, nand.seed, nand.factory_bad_per_million) ? 1 : 0;
         return bad;
     }
     const std::uint32_t per_channel = g.chips_per_channel * g.dies_per_chip * g.planes_per_die * g.blocks_per_plane;

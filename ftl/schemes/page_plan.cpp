@@ -68,7 +68,10 @@ void plan_spare(FtlPlan& plan, const PagePlanRequest& request, std::uint32_t ope
     config.frontiers = request.frontiers;
     config.streams = open_streams;
     config.paced_from_spare = request.paced_from_spare;
-    const std::uint32_t halves = config.half_blocks_held(units, std::uint64_t{for_data} * units.units_per_block());
+    const std::uint64_t for_data_units = std::uint64_t{for_data} * units.units_per_block();
+    plan.is_paced =
+        config.is_paced(units, for_data_units, units.geometry().planes_per_die() + config.keep_free(units, for_data_units, host_frontier));
+    const std::uint32_t halves = config.half_blocks_held(units, for_data_units);
     const std::uint32_t held = (halves * plan.groups + 1) / 2;
     plan.effective_spare_blocks = for_data - std::min(for_data, held);
     const double logical = good_blocks - plan.spare_blocks;
@@ -76,13 +79,6 @@ void plan_spare(FtlPlan& plan, const PagePlanRequest& request, std::uint32_t ope
     // With less than one block a group the form would say a number of which no digit means anything.
     if (plan.effective_spare_blocks >= plan.groups)
         plan.expected_waf = greedy_amplification(1 + plan.effective_spare_blocks / logical, units.units_per_block());
-    constexpr double worth_saying = 1.05;
-    if (plan.expected_waf != 0 && plan.expected_waf <= worth_saying * plan.closed_form_waf) return;
-    const std::string writes = plan.expected_waf == 0 ? "very many flash writes" : fmt::format("about {:.1f} flash writes each", plan.expected_waf);
-    const std::string groups = plan.groups > 1 ? fmt::format(" for {} independent dies", plan.groups) : "";
-    plan.warnings.push_back(fmt::format("this drive is small{}: when full, random writes cost {} ({:.1f} each with {}a larger --size or more "
-                                        "ftl.reserved_permille). Not an error",
-                                        groups, writes, plan.closed_form_waf, plan.groups > 1 ? "fewer channels, " : ""));
 }
 
 /// Of neighbouring pages, and one for what is in order.

@@ -1,8 +1,8 @@
 // What a replay costs, everything included: for each scheme the reference traces and synthetic loads in steady state, in CPU time, beside a plain
 // page map.
 //
-//   build/release/tests/replay_bench [--traces DIR] [--part steady|traces|parsing|memory] [--ftl SCHEME] [--requests N of a trace, default 100000]
-//   [--quick]
+//   build/release/tests/replay_bench [--traces DIR] [--part steady|traces|maps|parsing|memory] [--ftl SCHEME] [--quick]
+//   [--requests N of a trace, default 100000]
 //
 // Parsing is measured apart; a replay reads its requests from memory. Prints Markdown: docs/performance.md has a run of it.
 #include <fmt/format.h>
@@ -37,9 +37,10 @@ auto must(Result&& result, const std::string& what) {
     return std::move(*result);
 }
 
-DevicePlan plan(const std::string& ftl, std::optional<std::uint64_t> bytes, std::uint32_t reserved_permille) {
+DevicePlan plan(const std::string& ftl, std::optional<std::uint64_t> bytes, std::uint32_t reserved_permille, std::uint64_t cache_bytes = 0) {
     ConfigSources sources;
     sources.settings = {"ftl.scheme=" + ftl, "nand.factory_bad_per_million=0", fmt::format("ftl.reserved_permille={}", reserved_permille)};
+    if (cache_bytes != 0) sources.settings.push_back(fmt::format("ftl.mapping_cache_bytes={}", cache_bytes));
     return must(plan_device(must(gather_config(sources), "configuration"), bytes), ftl);
 }
 
@@ -200,6 +201,40 @@ void bench_trace(const LoadedTrace& trace, const std::string& ftl) {
     print_row(trace.name, ftl, run(rig, space, next, fit, {}, space.begin), trace.floor_per_second);
 }
 
+// --- maps: what a look-up costs beside page_map's, which is one load
+
+double ns_of_a_read(const std::string& ftl, std::uint64_t cache_bytes, double random_fills, std::uint64_t requests) {
+    Rig rig{plan(ftl, std::uint64_t{1} << 30, 125, ftl == "page_map" ? 0 : cache_bytes)};
+    const RunSpace space{*rig.device};
+    const SimTime ready = must(precondition(space, {.fill_percent = 100, .random_fills = random_fills}, 1, space.begin), "precondition");
+    AddressFit fit{FitPolicy::as_is, rig.bytes()};
+    Random random{13};
+    const std::uint64_t unit = rig.device->ssd().identify().atomic_unit_bytes, pages = rig.bytes() / unit;
+    const auto next = [&, left = requests](TraceRequest& request) mutable -> std::expected<bool, std::string> {
+        request = {0, random.below(pages) * unit, unit, 0, TraceOp::read};
+        return left-- != 0;
+    };
+    const Cost cost = run(rig, space, next, fit, {.depth = 32}, ready);
+    return cost.seconds * 1e9 / static_cast<double>(requests);
+}
+
+void bench_maps(std::uint64_t requests) {
+    constexpr std::uint64_t table = std::uint64_t{1} << 20;
+    fmt::print("\n| ns of CPU a random read; more than page_map's | 2 % of the table in DRAM, written in order | 2 %, at random | all in DRAM, in "
+               "order | all, at random |\n|---|---|---|---|---|\n");
+    std::array<double, 4> plain{};
+    for (const char* ftl : {"page_map", "dftl", "tpftl", "sftl", "leaftl", "learnedftl"}) {
+        fmt::print("| {} |", ftl);
+        for (std::size_t i = 0; i < plain.size(); ++i) {
+            const double ns = ns_of_a_read(ftl, i < 2 ? table / 50 : 8 * table, i % 2 == 0 ? 0 : 2, requests);
+            if (std::string_view{ftl} == "page_map") plain[i] = ns;
+            fmt::print(" {:.0f}; {:.0f} |", ns, ns - plain[i]);
+            std::fflush(stdout);
+        }
+        fmt::print("\n");
+    }
+}
+
 // --- memory, start-up
 
 /// Pages, bytes allocated, bytes resident, of a drive of that size of which every page was written.
@@ -277,6 +312,7 @@ int main(int argc, char** argv) {
         for (const auto& path : paths) parsing.trace(path);
         parsing.made();
     }
+    if (does("maps")) bench_maps(steady);
     if (does("memory")) {
         fmt::print("\n| scheme | start-up of 512 GiB, CPU s (target 0.3) | bytes allocated / physical page, PRAM not yet touched included | bytes "
                    "resident / physical page (target 12) |\n|---|---|---|---|\n");

@@ -1,6 +1,8 @@
 #include "tools/drive/device_plan.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -17,6 +19,7 @@ constexpr std::uint32_t blocks_of_a_good_group = 64;
 constexpr std::uint64_t page_of_host = 4096;
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
+double bytes_of_block(const SsdConfig& config) { return 1.0 * config.nand.geometry.pages_per_block * config.nand.geometry.page_bytes; }
 std::uint64_t logical_bytes(const FtlPlan& plan) { return std::uint64_t{plan.logical_pages} * plan.logical_page_bytes; }
 
 std::expected<FtlPlan, std::string> plan_of(const SsdConfig& config) {
@@ -94,6 +97,49 @@ std::expected<void, std::string> fit_geometry(SsdConfig& config, std::uint64_t s
         }
         --*give_up;
     }
+}
+
+/// What uniform random writes cost when the drive is full; infinite where the spare is less than what is open.
+double amplification_of(const FtlPlan& plan) { return plan.expected_waf == 0 ? std::numeric_limits<double>::infinity() : plan.expected_waf; }
+
+/// With as large a share for collections as `wanted` has, random writes cost as much. What is open or kept free takes as many blocks of a small drive
+/// as of a large one. Where half of the flash would not do, the spare stays.
+void keep_amplification(SsdConfig& config, std::uint64_t size, const FtlPlan& wanted) {
+    constexpr std::uint32_t most = 500, step = 8;
+    const SsdConfig before = config;
+    std::uint32_t& permille = config.ftl.reserved_permille;
+    std::uint32_t& blocks = config.nand.geometry.blocks_per_plane;
+    const auto mapped = [&config](const FtlPlan& plan) { return static_cast<double>(logical_bytes(plan)) / bytes_of_block(config); };
+    const auto wanted_spare = [&, share = wanted.effective_spare_blocks / mapped(wanted)](const FtlPlan& plan) {
+        return share * mapped(plan) + plan.spare_blocks - plan.effective_spare_blocks;
+    };
+    auto plan = plan_of(config);
+    // What is held hangs on what is spare: some passes without a search for the blocks that hold the size.
+    for (std::uint32_t pass = 0; plan && pass < 4; ++pass) {
+        const double spare = wanted_spare(*plan), kept = (1000.0 - permille) / static_cast<double>(logical_bytes(*plan));
+        permille = static_cast<std::uint32_t>(1000 * spare / (spare + mapped(*plan)));
+        blocks = static_cast<std::uint32_t>(std::ceil(blocks * kept * static_cast<double>(size) / (1000.0 - permille)));
+        plan = plan_of(config);
+    }
+    for (; permille <= most; permille += plan && plan->is_paced >= wanted.is_paced ? 1 : step) {
+        const auto found = least_blocks(config, size);
+        if (!found) continue;
+        blocks = *found;
+        plan = plan_of(config);
+        if (plan && plan->is_paced >= wanted.is_paced && plan->spare_blocks >= wanted_spare(*plan)) return;
+    }
+    config = before;
+}
+
+/// `usual`: what they cost the preset's own drive, where one of any size costs that; else 0.
+void warn_of_small(FtlPlan& plan, double usual) {
+    constexpr double worth_saying = 1.05;
+    if (plan.closed_form_waf == 0 || amplification_of(plan) <= worth_saying * std::max(plan.closed_form_waf, usual)) return;
+    const std::string writes = plan.expected_waf == 0 ? "very many flash writes" : fmt::format("about {:.1f} flash writes each", plan.expected_waf);
+    const std::string groups = plan.groups > 1 ? fmt::format(" for {} independent dies", plan.groups) : "";
+    plan.warnings.push_back(fmt::format("this drive is small{}: when full, random writes cost {} ({:.1f} each with {}a larger --size or more "
+                                        "ftl.reserved_permille). Not an error",
+                                        groups, writes, plan.closed_form_waf, plan.groups > 1 ? "fewer channels, " : ""));
 }
 
 std::expected<void, std::string> measure_journal(DevicePlan& plan) {
@@ -193,11 +239,18 @@ std::expected<DevicePlan, std::string> plan_device(const DeviceConfig& config, s
     if (size && *size < smallest_device_bytes)
         return std::unexpected(fmt::format("a size of {} is too small for blocks, reserve and metadata; the smallest is {}", format_size(*size),
                                            format_size(smallest_device_bytes)));
-    if (size)
+    const auto preset = find_device_preset(config.ssd.preset);
+    const bool is_scaled = preset && preset->is_scaled && !is_asked("nand.blocks_per_plane") && !is_asked("ftl.reserved_permille");
+    const auto described = plan_of(plan.config.ssd);
+    if (size) {
         if (auto fitted = fit_geometry(plan.config.ssd, *size, asked); !fitted) return std::unexpected(fitted.error());
+        if (is_scaled && described && described->expected_waf != 0) keep_amplification(plan.config.ssd, *size, *described);
+    }
     auto ftl = plan_of(plan.config.ssd);
     if (!ftl) return std::unexpected(ftl.error());
     plan.ftl = std::move(*ftl);
+    const auto usual = is_scaled ? plan_of(preset->config) : std::unexpected(std::string{});
+    warn_of_small(plan.ftl, usual ? usual->expected_waf : 0);
     plan.logical_bytes = logical_bytes(plan.ftl);
     if (auto placed = place_pram(plan); !placed) return std::unexpected(placed.error());
     const auto geometry = Geometry::make(plan.config.ssd.nand.geometry);

@@ -30,7 +30,7 @@ struct Enterprise {
     std::uint32_t reserved_permille;
     std::int64_t firmware_ns;
 };
-constexpr Enterprise enterprise_drives[] = {{default_preset_name, 127, 8000}, {"micron-7450-max", 297, 8000}, {"solidigm-p5520", 165, 7000}};
+constexpr Enterprise enterprise_drives[] = {{default_preset_name, 153, 8000}, {"micron-7450-max", 297, 8000}, {"solidigm-p5520", 165, 7000}};
 
 /// What surrounds the flash of a paper; pram.bytes 0: mkfs chooses the size.
 void surround(DevicePreset& preset) {
@@ -54,6 +54,7 @@ void surround(DevicePreset& preset) {
     }
     for (const Enterprise& drive : enterprise_drives) {
         if (preset.name != drive.name) continue;
+        preset.is_scaled = true;
         config.ftl.scheme = "page_map";
         config.ftl.reserved_permille = drive.reserved_permille;
         config.ftl.options.set(page_option::records_in_slc, true);
@@ -67,6 +68,7 @@ void surround(DevicePreset& preset) {
     }
     for (const Consumer& drive : consumers) {
         if (preset.name != drive.name) continue;
+        preset.is_scaled = true;
         config.ftl.scheme = "page_map";
         config.ftl.reserved_permille = drive.reserved_permille;
         config.ftl.options.set(page_option::checkpoint_blocks, 16'000);

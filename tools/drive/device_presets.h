@@ -25,6 +25,7 @@ struct DevicePreset {
     std::string title;
     std::string source;
     SsdConfig config;
+    bool is_scaled = false; ///< of a drive that is sold: a size of another space keeps what random writes cost it (device_plan.h)
 };
 
 [[nodiscard]] std::vector<DevicePreset> device_presets();

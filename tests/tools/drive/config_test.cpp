@@ -125,6 +125,34 @@ TEST_CASE("a drive of which nothing is said is like those sold; whoever names a 
     }
 }
 
+TEST_CASE("random writes cost a drive that is sold as much at any size, and it is not warned of", "[tools]") {
+    for (const std::string preset : {"nvme-tlc", "micron-7450-max", "solidigm-p5520", "samsung-980pro-1t"}) {
+        const DeviceConfig config = gather_config({.preset = preset}).value();
+        const auto own = plan_device(config, std::nullopt);
+        REQUIRE(own.has_value());
+        CHECK(own->ftl.warnings.empty());
+        for (const std::uint64_t mib : {256u, 1024u, 2500u, 16u << 10, 100u << 10}) {
+            CAPTURE(preset, mib);
+            const auto plan = plan_device(config, mib << 20);
+            REQUIRE(plan.has_value());
+            CHECK(plan->ftl.expected_waf <= own->ftl.expected_waf);
+            CHECK((mib < 1024 || plan->ftl.expected_waf >= .95 * own->ftl.expected_waf)); // a smaller drive may have to have more to keep pace
+            CHECK(plan->ftl.warnings.empty());
+        }
+    }
+}
+
+TEST_CASE("a spare that was asked for stays, and a drive for other purposes keeps its own", "[tools]") {
+    DeviceConfig config = gather_config({}).value();
+    config.ssd.ftl.reserved_permille = 127;
+    const auto asked = plan_device(config, 1u << 30, {"ftl.reserved_permille"});
+    REQUIRE(asked.has_value());
+    CHECK(asked->config.ssd.ftl.reserved_permille == 127);
+    CHECK_THAT(asked->ftl.warnings.front(), ContainsSubstring("this drive is small for 16 independent dies"));
+    CHECK(plan_device(gather_config({.preset = "modern-tlc"}).value(), 1u << 30)->config.ssd.ftl.reserved_permille ==
+          gather_config({.preset = "modern-tlc"})->ssd.ftl.reserved_permille);
+}
+
 TEST_CASE("a drive for many streams of the host is as large as it was to be, or refused with what helps", "[tools]") {
     const auto with_streams = [](std::uint64_t size, int streams) {
         DeviceConfig config;

@@ -139,9 +139,8 @@ int run_mkfs(const MkfsOptions& o) {
     if (const auto free = wait_for_unmounted(o.directory, DeviceAccess::use); !free) return complain(fmt::format("mkfs: {}", free.error()));
     const ExistingDevice existing = o.force ? ExistingDevice::replace : ExistingDevice::refuse;
     if (auto free = check_device_target(o.directory, existing); !free) return complain(fmt::format("mkfs: {}", free.error()));
-    const bool is_default = asked.empty() && !o.size_bytes && !o.preset && !o.config_file; // nobody chose what a warning would be about
     for (const auto& warning : plan->ftl.warnings)
-        if (!is_default && !o.quiet) complain(fmt::format("warning: {}", warning));
+        if (!o.quiet) complain(fmt::format("warning: {}", warning));
     const Interruption interruption;
     const auto finish = [&](const std::string& made) {
         return before->fill_percent != 0 ? precondition_drive(made, *before, o.seed.value_or(1)) : std::expected<void, std::string>{};
