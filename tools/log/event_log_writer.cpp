@@ -15,6 +15,9 @@
 namespace flashlab {
 namespace {
 
+/// Rows that leave out one id in so many are copied like those that leave out none, with empty rows between them that are removed again. It would
+/// pay for up to one id a row, but each leaves a hole of 16 bytes in the file.
+constexpr std::int64_t rows_for_a_gap = 4;
 /// Whether the rows of its table are details: many, each with a rowid and integers.
 template <class Row>
 constexpr bool has_details = table_of<Row>().text.level.value_or(EventLevel::none) >= EventLevel::requests;
@@ -158,8 +161,9 @@ std::expected<void, std::string> EventLogWriter::prepare_all(std::size_t most_ev
     image_ = std::move(*image);
     for (const std::string_view table : detail_tables) {
         auto greatest = db_.prepare(fmt::format("SELECT max(rowid) FROM main.{}", table));
-        if (!greatest) return std::unexpected(greatest.error());
-        details_.push_back({std::move(*greatest)});
+        auto remove = db_.prepare(fmt::format("DELETE FROM main.{} WHERE rowid = ?", table));
+        if (!greatest || !remove) return std::unexpected(greatest ? remove.error() : greatest.error());
+        details_.push_back({.greatest_rowid = std::move(*greatest), .remove = std::move(*remove)});
     }
     auto used = db_.prepare("SELECT (SELECT page_count FROM pragma_page_count) - (SELECT freelist_count FROM pragma_freelist_count)");
     if (!used) return std::unexpected(used.error());
@@ -195,23 +199,32 @@ std::expected<void, std::string> EventLogWriter::pack(std::span<const Row> rows)
     Details& details = details_[place_in_image<Row>];
     details.are_behind = is_numbered<Row>;
     details.last_behind.reset();
+    details.left_out.clear();
     image_.begin(place_in_image<Row>);
     if constexpr (is_numbered<Row>) {
         std::int64_t number = 0;
         for (const Row& row : rows) append(++number, values_of(table_of<Row>(), row, context));
     } else {
         const auto id_of = [&](const Row& row) { return static_cast<std::int64_t>(*bound(std::invoke(first_column<Row>.get, row), context)); };
-        const auto append_row = [&](const Row& row) {
-            std::apply([&](const auto&, const auto&... others) { append(id_of(row), std::tuple{others...}); },
-                       values_of(table_of<Row>(), row, context));
+        const auto others_of = [&](const Row& row) {
+            return std::apply([](const auto&, const auto&... others) { return std::tuple{others...}; }, values_of(table_of<Row>(), row, context));
         };
+        const auto append_row = [&](const Row& row) { append(id_of(row), others_of(row)); };
         if (std::ranges::is_sorted(rows, std::less_equal{}, id_of)) {
             const auto greatest = details.greatest_rowid.number();
             if (!greatest) return std::unexpected(db_.error());
-            const std::int64_t last = *greatest + static_cast<std::int64_t>(rows.size());
-            details.are_behind = id_of(rows.front()) == *greatest + 1 && id_of(rows.back()) == last;
+            std::int64_t next = *greatest + 1;
+            const std::int64_t last = id_of(rows.back()), count = static_cast<std::int64_t>(rows.size());
+            details.are_behind = id_of(rows.front()) >= next && last - *greatest - count <= count / rows_for_a_gap;
             if (details.are_behind) details.last_behind = last;
-            std::ranges::for_each(rows, append_row);
+            for (const Row& row : rows) {
+                for (; details.are_behind && next < id_of(row); ++next) { // the id of a collection, say
+                    append(next, decltype(others_of(row)){});
+                    details.left_out.push_back(next);
+                }
+                append_row(row);
+                ++next;
+            }
         } else { // calls that began earlier may end later
             std::vector<const Row*> by_id(rows.size());
             std::ranges::transform(rows, by_id.begin(), [](const Row& row) { return &row; });
@@ -228,10 +241,11 @@ template <class Row>
 bool EventLogWriter::copy_or_insert(std::span<const Row> rows) {
     if constexpr (has_details<Row>) {
         if (rows.empty()) return true;
-        const Details& details = details_[place_in_image<Row>];
+        Details& details = details_[place_in_image<Row>];
         if (!details.are_behind) return image_.copy(place_in_image<Row>);
         return image_.copy_behind(place_in_image<Row>) &&
-               (!details.last_behind || sqlite3_last_insert_rowid(db_.get()) == *details.last_behind); // or somebody else writes here
+               (!details.last_behind || sqlite3_last_insert_rowid(db_.get()) == *details.last_behind) && // or somebody else writes here
+               std::ranges::all_of(details.left_out, [&](std::int64_t rowid) { return details.remove.run(rowid); });
     } else {
         return insert(rows);
     }

@@ -3,7 +3,7 @@
 /// Idea       A batch is one transaction. The rows of a table of details, which are many, are packed into an image and copied as they are. The
 ///            other tables have prepared INSERTs that follow from their descriptors: one for a single row, one for many rows in one step.
 /// Invariant  Id in the file = base of the run + id of the event. So ids are unique over all runs.
-/// Cost       A fifth of a microsecond a row of details that is numbered or whose id is the next one, two fifths another one.
+/// Cost       A fifth of a microsecond a row of details that is numbered or whose id is one of the next, two fifths another one.
 /// Power cut  A batch is in the file wholly or not at all.
 #pragma once
 
@@ -83,6 +83,8 @@ private:
         SqliteStatement greatest_rowid;
         std::optional<std::int64_t> last_behind{}; ///< of the batch's rows, if they are copied behind those that are there and say where
         bool are_behind = false;
+        SqliteStatement remove{};
+        std::vector<std::int64_t> left_out{}; ///< rowids between those of the batch's rows: empty rows are copied there and removed again
     };
     std::vector<Details> details_; ///< by table of the image
     SqliteStatement used_pages_;

@@ -166,6 +166,35 @@ TEST_CASE("a call keeps its id, whether ids go on counting, leave some out or co
     CHECK(file.number("SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'") == 1);
 }
 
+TEST_CASE("ids that others take in between, few among many, leave no rows behind, and a call that has one may come later", "[tools]") {
+    const LogFile file;
+    auto log = open_log(file, EventLevel::requests);
+    std::int64_t calls = 0;
+    const auto tell_of = [&](std::uint64_t first, bool of_ninths) {
+        for (std::uint64_t id = first; id < first + 100; ++id) {
+            if ((id % 9 == 0) != of_ninths) continue;
+            FsOpEvent call;
+            call.id = EventId{id};
+            call.ino = Ino{id};
+            log->on(call);
+            ++calls;
+        }
+        log->flush();
+        CHECK(file.number("SELECT count(*) FROM fs_op") == calls);
+        CHECK(file.number("SELECT count(*) FROM fs_op WHERE ino = id") == calls);
+    };
+    for (const std::uint64_t first : {1, 101, 201}) {
+        tell_of(first, false);
+        if (first == 101) // of somebody who looks on
+            REQUIRE(SqliteConnection::open(file.path(), SqliteAccess::create)->execute("CREATE INDEX mine ON fs_op(ino)").has_value());
+        tell_of(first, true);
+    }
+    log->close();
+    CHECK(log->failure().empty());
+    CHECK(file.number("SELECT count(*) FROM fs_op INDEXED BY mine WHERE ino BETWEEN 1 AND 300") == 300);
+    CHECK(file.number("SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'") == 1);
+}
+
 TEST_CASE("ids of a second run follow those of the first", "[tools]") {
     const LogFile file;
     for (int run = 0; run < 2; ++run) {
