@@ -63,9 +63,13 @@ private:
     void put(std::integral auto value) {
         const auto number = static_cast<std::int64_t>(value);
         const auto bits = static_cast<std::uint64_t>(number);
+        if (bits <= 1) { // most columns of most rows: flags, first ones, and what a row does not have
+            *type_++ = static_cast<std::uint8_t>(type_of_zero + bits);
+            return;
+        }
         const auto significant = static_cast<std::size_t>(std::bit_width(bits ^ static_cast<std::uint64_t>(number >> 63)));
-        const Width width = bits <= 1 ? Width{0, static_cast<std::uint8_t>(type_of_zero + bits)} : widths[significant / 8];
-        const std::uint64_t first = std::byteswap(bits << (64 - 8 * width.bytes) % 64);
+        const Width width = widths[significant / 8];
+        const std::uint64_t first = std::byteswap(bits << (64 - 8 * width.bytes));
         static_assert(std::endian::native == std::endian::little);
         *type_++ = width.type;
         std::memcpy(body_, &first, word); // what it writes too much the next value takes, or nobody
