@@ -33,7 +33,7 @@ std::expected<void, std::string> SqliteEventLog::make_ready() {
     }
     join_writers(); // where they have failed
     writer_.reset();
-    auto writer = EventLogWriter::open(config_, batch_events, run_, lost);
+    auto writer = EventLogWriter::open(config_, batch_events(), run_, lost);
     if (!writer) return std::unexpected(writer.error());
     writer_ = std::move(*writer);
     run_ = writer_->run();
@@ -51,11 +51,12 @@ std::expected<void, std::string> SqliteEventLog::make_ready() {
 template <class Event>
 void SqliteEventLog::append(std::vector<Event>& (*list)(EventBatch&), Event event) {
     std::unique_lock lock{mutex_};
-    wake_emitter_.wait(lock, [&] { return waiting_.size() < most_waiting || !running_; });
     ++given_;
     if (!running_) return;
     list(*filling_).push_back(std::move(event));
-    if (++filling_->events == batch_events) close_batch();
+    if (++filling_->events < batch_events()) return;
+    close_batch();
+    wake_emitter_.wait(lock, [&] { return waiting_.size() * batch_events() < most_waiting || !running_; });
 }
 
 void SqliteEventLog::close_batch() {
