@@ -6,7 +6,7 @@
 #include "tools/reproduce/experiments.h"
 #include "tools/reproduce/hybrid_churn.h"
 #include "tools/reproduce/hybrid_parameters.h"
-#include "tools/reproduce/workers.h"
+#include "tools/run/workers.h"
 
 namespace flashlab {
 namespace {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "tools/reproduce/claim.h"
-#include "tools/reproduce/workers.h"
+#include "tools/run/workers.h"
 #include "tools/text/json.h"
 
 namespace flashlab {
