@@ -40,11 +40,11 @@ private:
 };
 
 double percentile_us(const Json& direction, double percent) {
-    for (const std::string_view latency : {"clat_ns", "lat_ns"})
+    for (const auto& [latency, in_us] : {std::pair{"clat_ns", 1e3}, {"lat_ns", 1e3}, {"clat", 1.0}}) // the last of fio 2
         for (const auto& [key, value] : direction[latency]["percentile"].members()) {
             double number = 0;
             const auto end = std::from_chars(key.data(), key.data() + key.size(), number);
-            if (end.ec == std::errc{} && std::abs(number - percent) < 1e-6) return value.real() / 1e3;
+            if (end.ec == std::errc{} && std::abs(number - percent) < 1e-6) return value.real() / in_us;
         }
     return 0;
 }
@@ -85,18 +85,30 @@ std::array<double, 2> planned_of(const std::string& text, double divisor, std::u
     return out;
 }
 
+/// A percentage of reads; fio takes that of the writes, too.
+std::uint32_t mixed_reads(const FioOptions& options) {
+    const std::uint64_t writes = std::min<std::uint64_t>(options.number("rwmixwrite", "rwmixwrite", 50), 100);
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(options.number("rwmixread", "rwmixread", 100 - writes), 100));
+}
+
 std::expected<FitStream, std::string> stream_of(const std::string& name, const FioOptions& options) {
     FitStream stream;
     stream.name = name;
+    for (const std::string_view other : {"bsrange", "bssplit", "random_distribution", "thinktime"})
+        if (const std::string value = options.text(other, other, ""); !value.empty() && value != "random" && value != "0")
+            return std::unexpected(fmt::format("job {}: {}={}: no load of the fit; leave the job out", name, other, value));
     const std::string rw = options.text("rw", "readwrite", "read");
     stream.in_order = !rw.starts_with("rand");
     if (rw.find("trim") != rw.npos) return std::unexpected(fmt::format("job {}: rw={}: trims are not fitted; leave the job out", name, rw));
     const bool mixes = rw.starts_with("randrw") || rw.starts_with("rw") || rw.starts_with("readwrite");
-    stream.read_percent = mixes ? static_cast<std::uint32_t>(options.number("rwmixread", "rwmixread", 50)) : rw.find("read") != rw.npos ? 100 : 0;
+    stream.read_percent = mixes ? mixed_reads(options) : rw.find("read") != rw.npos ? 100 : 0;
     stream.block_bytes = options.number("bs", "blocksize", 4096);
     if (stream.block_bytes == 0 || stream.block_bytes % 512 != 0)
         return std::unexpected(fmt::format("job {}: bs={}: a multiple of 512 is wanted", name, stream.block_bytes));
-    const std::uint64_t depth = options.number("iodepth", "iodepth", 1) * std::max<std::uint64_t>(1, options.number("numjobs", "numjobs", 1));
+    const std::string engine = options.text("ioengine", "ioengine", "");
+    const bool waits = engine.ends_with("sync") || engine == "pvsync2" || engine == "mmap"; // iodepth is not for it
+    const std::uint64_t depth =
+        (waits ? 1 : options.number("iodepth", "iodepth", 1)) * std::max<std::uint64_t>(1, options.number("numjobs", "numjobs", 1));
     stream.depth = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(depth, 1, 65536));
     if (options.has("rate_iops")) stream.planned_iops = planned_of(options.text("rate_iops", "rate_iops", ""), 1, stream.read_percent);
     if (options.has("rate"))
@@ -105,24 +117,34 @@ std::expected<FitStream, std::string> stream_of(const std::string& name, const F
     return stream;
 }
 
+/// From the first line that begins with { to the last that begins with }: fio's warnings may stand before, its normal output behind.
+std::string_view object_in(std::string_view text) {
+    const std::size_t begin = text.starts_with('{') ? 0 : text.find("\n{") + 1; // npos + 1 is 0
+    const std::size_t end = text.rfind("\n}");
+    return end == text.npos || end < begin ? text.substr(begin) : text.substr(begin, end + 2 - begin);
+}
+
 } // namespace
 
 std::expected<std::vector<FitPoint>, std::string> parse_fio_results(const std::string& text, const std::string& path) {
-    const std::size_t begin = text.find('{'); // fio's own warnings may stand before
-    const auto json = Json::parse(begin == text.npos ? std::string_view{text} : std::string_view{text}.substr(begin));
+    const auto json = Json::parse(object_in(text));
     if (!json) return std::unexpected(fmt::format("{}: no JSON of fio (--output-format=json): {}", path, json.error()));
-    if ((*json)["jobs"].items().empty()) return std::unexpected(fmt::format("{}: no jobs in it: fio --output-format=json is wanted", path));
+    const Json& jobs = (*json)["jobs"].is_null() ? (*json)["client_stats"] : (*json)["jobs"];
+    if (jobs.items().empty()) return std::unexpected(fmt::format("{}: no jobs in it: fio --output-format=json is wanted", path));
     std::vector<FitPoint> points;
     std::array<double, 2> requests{};
     std::uint64_t group = 0;
-    for (const Json& job : (*json)["jobs"].items()) {
+    for (const Json& job : jobs.items()) {
+        if (job["jobname"].text() == "All clients") continue; // their sum
         const FioOptions options{(*json)["global options"], job["job options"]};
         auto stream = stream_of(job["jobname"].text("?"), options);
         if (!stream) return std::unexpected(fmt::format("{}: {}", path, stream.error()));
+        if (const auto error = job["error"].number(); error != 0)
+            return std::unexpected(fmt::format("{}: job {}: it failed: error {}; leave the job out", path, stream->name, error));
         const bool is_first = points.empty();
-        const bool goes_on = !is_first && points.back().streams.back().name == stream->name; // another process of the same job
+        const std::uint64_t own = job["groupid"].number();
+        const bool goes_on = !is_first && own == group && points.back().streams.back().name == stream->name; // another process of the same job
         if (!goes_on) {
-            const std::uint64_t own = job["groupid"].number();
             if (is_first || own != group) points.push_back({path, {}});
             group = own;
             points.back().streams.push_back(std::move(*stream));
