@@ -74,11 +74,11 @@ std::optional<std::size_t> fall_in(const Stretches& of, std::size_t from, std::s
     return best;
 }
 
-/// Bytes by the second in which they were written.
-using BytesBySecond = std::map<std::uint64_t, double>;
+/// Bytes by the millisecond until which they were written.
+using BytesByTime = std::map<std::uint64_t, double>;
 
-/// Adds a log's bytes to those of other processes.
-std::expected<void, std::string> take_log(const LogText& log, BytesBySecond& seconds) {
+/// Adds a log's bytes to those of other processes, whose times are the same when they are rounded up to `step_ms`.
+std::expected<void, std::string> take_log(const LogText& log, std::uint64_t step_ms, BytesByTime& times) {
     std::uint64_t line = 0, before = 0;
     for (std::size_t at = 0; at < log.text.size();) {
         const std::size_t end = std::min(log.text.find('\n', at), log.text.size());
@@ -100,7 +100,8 @@ std::expected<void, std::string> take_log(const LogText& log, BytesBySecond& sec
         }
         const auto& [ms, kib_a_second, is_write] = numbers;
         if (ms < before) return std::unexpected(fmt::format("{}, line {}, column 1: its time lies before the line before", log.path, line));
-        if (is_write == 1) seconds[(ms + 999) / 1000] += static_cast<double>(kib_a_second) * 1024 * static_cast<double>(ms - before) / 1000;
+        if (is_write == 1)
+            times[(ms + step_ms - 1) / step_ms * step_ms] += static_cast<double>(kib_a_second) * 1024 * static_cast<double>(ms - before) / 1000;
         before = ms;
     }
     return {};
@@ -132,18 +133,17 @@ FillPhases phases_of(const std::vector<FillStep>& steps) {
 }
 
 std::expected<std::vector<FillStep>, std::string> parse_bandwidth_logs(const std::vector<LogText>& logs) {
-    BytesBySecond seconds;
+    BytesByTime times;
     for (const LogText& log : logs)
-        if (auto taken = take_log(log, seconds); !taken) return std::unexpected(taken.error());
+        if (auto taken = take_log(log, logs.size() == 1 ? 1 : 1000, times); !taken) return std::unexpected(taken.error());
     std::vector<FillStep> steps;
     std::uint64_t before = 0;
-    for (const auto& [second, bytes] : seconds) {
-        if (bytes > 0) steps.push_back({bytes, static_cast<double>(second - before)});
-        before = second;
+    for (const auto& [ms, bytes] : times) {
+        if (bytes > 0) steps.push_back({bytes, static_cast<double>(ms - before) / 1000});
+        before = ms;
     }
     if (steps.size() < 10)
-        return std::unexpected(
-            fmt::format("{}: {} seconds with writes: ten at least are wanted (log_avg_msec=1000)", logs.front().path, steps.size()));
+        return std::unexpected(fmt::format("{}: {} times with writes: ten at least are wanted (log_avg_msec=1000)", logs.front().path, steps.size()));
     return steps;
 }
 
