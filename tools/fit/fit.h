@@ -1,10 +1,10 @@
 /// From measurements of a drive to a preset: which parameters the points identify, and how well the others are predicted.
 ///
 /// Idea       Each parameter is identified by one kind of load that hardly anything else moves: the program time by writes in order, tR by single
-///            reads, the reserve by random overwrites. It is searched with that point alone, one after the other, twice. All other points are
-///            predicted.
+///            reads, the reserve by random overwrites. It is searched with that point alone, one after the other, until a round moves none, three
+///            rounds at most. All other points are predicted.
 /// Invariant  A point by which a parameter was chosen is marked fitted. A parameter that no point identifies keeps the base's value, and is named.
-/// Cost       Some ten runs of a point for each parameter: a minute or two in all.
+/// Cost       Some five to ten runs of a point for each parameter and round, on all cores: a minute or two in all.
 /// Source     docs/fidelity.md.
 #pragma once
 
@@ -12,11 +12,9 @@
 #include <optional>
 
 #include "tools/fit/fitted_drive.h"
+#include "tools/fit/identified.h"
 
 namespace flashlab {
-
-enum class FitMetric : std::uint8_t { iops, p50, p99, waf, cache_share, first_speed, then_speed, mean_speed };
-[[nodiscard]] std::string_view name_of(FitMetric metric);
 
 /// One number of a point, of the drive and of the model.
 struct FitRow {
@@ -31,6 +29,7 @@ struct FittedKey {
     std::string key;
     double base = 0, fitted = 0;
     bool is_at_end = false;           ///< of its range: the drive lies outside
+    std::string beyond{};             ///< "or less", "or more": those do as well, as something else bounds what was measured
     std::string by{};                 ///< file and job, and what of it
     std::string unidentified_since{}; ///< not empty: no point identifies it, and why
 };
@@ -41,7 +40,8 @@ struct DriveFit {
     std::vector<FitRow> rows;
 };
 
-using FitProgress = std::function<void(const std::string& what)>;
+/// Told after each run of a point how many of the fit's steps are done.
+using FitProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
 /// `base`: the preset that gives all that is not fitted. Fails when no point identifies anything.
 [[nodiscard]] std::expected<DriveFit, std::string> fit_drive(const std::vector<FitPoint>& points, const FitSettings& base, std::uint64_t seed,

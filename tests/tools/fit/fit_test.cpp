@@ -90,6 +90,38 @@ TEST_CASE("results that cannot be read are refused with the file and what is wro
     CHECK_THAT(read_fio_results("/no/such/file").error(), ContainsSubstring("/no/such/file: "));
 }
 
+TEST_CASE("what fio prints around its results, and other forms of them, are read", "[fit]") {
+    const auto stream = [](std::string_view options, std::string_view more = "") {
+        const auto points = parse_fio_results(fmt::format(R"({{"jobs": [{{"jobname": "j", "job options": {{{}}}{}}}]}})", options, more), "f.json");
+        if (!points) FAIL(points.error());
+        return (*points)[0].streams[0];
+    };
+    CHECK(stream(R"("rw": "randread", "iodepth": "32", "numjobs": "2", "ioengine": "psync")").depth == 2); // one at a time, whatever iodepth says
+    CHECK(stream(R"("rw": "randread", "iodepth": "32", "numjobs": "2", "ioengine": "libaio")").depth == 64);
+    CHECK(stream(R"("rw": "randrw", "rwmixwrite": "30")").read_percent == 70);
+    CHECK(stream(R"("rw": "read")", R"(, "read": {"total_ios": 9, "iops": 3, "clat": {"percentile": {"50.000000": 80}}})").read.p50_us ==
+          80); // fio 2
+    CHECK(stream(R"("rw": "read")", R"(, "read": {"total_ios": 9, "iops": 3, "clat_ns": {"min": 1, "max": 2}})").read.p50_us == 0);
+    CHECK(stream(R"("rw": "read")", R"(, "read": {"total_ios": 0, "iops": 0, "clat_ns": {"percentile": {"50.000000": 0}}})").read.iops == 0);
+    const std::string two = "note: {both engines}\n{\n \"jobs\": [{\"jobname\": \"a\"}, {\"jobname\": \"a\", \"groupid\": 1}]\n}\na: (groupid=0)\n";
+    const auto points = parse_fio_results(two, "f.json");
+    REQUIRE(points);
+    CHECK(points->size() == 2); // of the same name, one after the other
+    const auto client = parse_fio_results(R"({"client_stats": [{"jobname": "a"}, {"jobname": "All clients"}]})", "f.json");
+    REQUIRE(client);
+    CHECK(client->size() == 1);
+}
+
+TEST_CASE("jobs whose load the fit cannot give, or that failed, are refused by name", "[fit]") {
+    for (const char* option : {"bssplit", "bsrange", "random_distribution", "thinktime"}) {
+        const auto points = parse_fio_results(fmt::format(R"({{"jobs": [{{"jobname": "j", "job options": {{"{}": "9k"}}}}]}})", option), "f.json");
+        REQUIRE_FALSE(points);
+        CHECK_THAT(points.error(), ContainsSubstring(fmt::format("f.json: job j: {}=9k", option)));
+    }
+    CHECK(parse_fio_results(R"({"jobs": [{"jobname": "j", "job options": {"random_distribution": "random"}}]})", "f.json"));
+    CHECK_THAT(parse_fio_results(R"({"jobs": [{"jobname": "j", "error": 5}]})", "f.json").error(), ContainsSubstring("job j: it failed: error 5"));
+}
+
 TEST_CASE("results that no drive has are refused with the file, the job and the key", "[fit]") {
     const auto with = [](std::string_view direction) {
         return parse_fio_results(fmt::format(R"({{"jobs": [{{"jobname": "t", "job options": {{"rw": "randread"}}, "read": {{{}}}}}]}})", direction),
@@ -154,6 +186,28 @@ TEST_CASE("a parameter that moves nothing of what was measured is named, and kee
     for (const FitRow& row : fit->rows) CHECK(row.fitted_key.empty());
 }
 
+TEST_CASE("where something else bounds a load, its parameter keeps the base's value or gets the edge of what does", "[fit]") {
+    FitSettings drive = small_drive();
+    drive.keys["host_link.ps_per_byte"] = "2000"; // 0.5 GB/s, which the chips outdo
+    drive.keys["nand.page_program_ns"] = "300000";
+    FitSettings base = drive;
+    const auto points = measured_by(drive, {one(stream("in order", {.block_bytes = 131072, .depth = 32, .in_order = true}))});
+    const auto program = [&](std::string of_base) {
+        base.keys["nand.page_program_ns"] = std::move(of_base);
+        const auto fit = fit_drive(points, base, 1);
+        if (!fit) FAIL(fit.error());
+        return *std::ranges::find(fit->keys, "nand.page_program_ns", &FittedKey::key);
+    };
+    const FittedKey fast = program("400000");
+    CHECK(fast.by.empty());
+    CHECK(fast.fitted == 400'000);
+    CHECK_THAT(fast.unidentified_since, ContainsSubstring("does not move requests a second of in order"));
+    const FittedKey slow = program("20000000");
+    CHECK(slow.beyond == "or less");
+    CHECK(slow.fitted > 1'000'000);
+    CHECK(slow.fitted < 19'000'000);
+}
+
 TEST_CASE("jobs that identify no parameter are refused, and a value beyond its range stays at its end", "[fit]") {
     FitStream idle = stream("mix", {.depth = 4, .read_percent = 100});
     idle.read.iops = 1000;
@@ -169,12 +223,12 @@ TEST_CASE("jobs that identify no parameter are refused, and a value beyond its r
 
 namespace {
 
-/// A log of fio with a line a second: `seconds` at each speed, in MB/s.
-std::string log_of(const std::vector<std::pair<int, int>>& phases, int first_ms = 1000) {
+/// A log of fio with a line every `step_ms`: so many at each speed, in MB/s.
+std::string log_of(const std::vector<std::pair<int, int>>& phases, int first_ms = 1000, int step_ms = 1000) {
     std::string text;
     int ms = first_ms;
-    for (const auto& [seconds, speed] : phases)
-        for (int i = 0; i < seconds; ++i, ms += 1000) text += fmt::format("{}, {}, 1, 131072, 0\n", ms, speed * 1'000'000LL / 1024);
+    for (const auto& [lines, speed] : phases)
+        for (int i = 0; i < lines; ++i, ms += step_ms) text += fmt::format("{}, {}, 1, 131072, 0\n", ms, speed * 1'000'000LL / 1024);
     return text;
 }
 
@@ -198,6 +252,7 @@ TEST_CASE("a fill's log has its cliff where the speed falls first, counted in by
     const FillPhases two_processes = phases({{"a.log", log_of({{20, 2000}, {80, 500}})}, {"b.log", log_of({{20, 2000}, {80, 500}}, 990)}});
     CHECK(two_processes.cache_share == Approx(0.5).margin(0.006));
     CHECK(two_processes.mean == Approx(1.6e9).epsilon(0.02));
+    CHECK(phases({{"f.log", log_of({{20, 4000}, {80, 1000}}, 10, 10)}}).cache_share == Approx(0.5).margin(0.006)); // a line every 10 ms
     const FillPhases even = phases({{"f.log", log_of({{50, 1000}, {50, 900}})}});
     CHECK(even.cache_share == 1);
     CHECK(even.then == 0);
@@ -211,8 +266,8 @@ TEST_CASE("a log that is none of fio's is refused with file, line and column", "
     CHECK_THAT(why("1000, 5, 1\n2000, five, 1\n"), ContainsSubstring("f.log, line 2, column 7: a time in ms"));
     CHECK_THAT(why("1000, 5\n"), ContainsSubstring("f.log, line 1, column 8"));
     CHECK_THAT(why("2000, 5, 1\n1000, 5, 1\n"), ContainsSubstring("line 2, column 1: its time lies before"));
-    CHECK_THAT(why(log_of({{9, 100}})), ContainsSubstring("9 seconds with writes"));
-    CHECK_THAT(why(""), ContainsSubstring("0 seconds with writes"));
+    CHECK_THAT(why(log_of({{9, 100}})), ContainsSubstring("9 times with writes"));
+    CHECK_THAT(why(""), ContainsSubstring("0 times with writes"));
     CHECK_THAT(read_bandwidth_logs({"/no/such/file"}).error(), ContainsSubstring("/no/such/file: "));
 }
 

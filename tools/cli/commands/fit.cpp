@@ -73,6 +73,7 @@ Json as_json(const DriveFit& fit) {
                                 {"base", key.base},
                                 {"value", key.fitted},
                                 {"at_end_of_range", key.is_at_end},
+                                {"or_beyond", key.beyond.empty() ? Json{} : Json{key.beyond}},
                                 {"fitted_to", key.by.empty() ? Json{} : Json{key.by}},
                                 {"not_identified", key.unidentified_since.empty() ? Json{} : Json{key.unidentified_since}}}));
     for (const FitRow& row : fit.rows)
@@ -90,7 +91,7 @@ Json as_json(const DriveFit& fit) {
 void print_fit(const DriveFit& fit) {
     Table keys{{"parameter", "base", "fitted", "by"}};
     for (const FittedKey& key : fit.keys)
-        keys.add({key.key, fmt::format("{:.0f}", key.base), key.by.empty() ? "" : fmt::format("{:.0f}", key.fitted),
+        keys.add({key.key, fmt::format("{:.0f}", key.base), key.by.empty() ? "" : fmt::format("{:.0f} {}", key.fitted, key.beyond),
                   key.by.empty() ? "not identified: " + key.unidentified_since : key.by + (key.is_at_end ? " (the end of its range)" : "")});
     Table fitted{{"job", "", "measure", "drive", "model", "model/drive"}}, predicted = fitted;
     double worst = 0, sum = 0, count = 0;
@@ -131,9 +132,12 @@ int run_fit(const FitOptions& o) {
         if (!made) return complain("fit: " + made.error());
         file.emplace(std::move(*made));
     }
-    Progress running{"fits"};
-    std::uint64_t steps = 0;
-    const auto fit = fit_drive(points, base, o.seed, [&](const std::string&) { running.at(++steps); });
+    std::optional<Progress> running;
+    const auto fit = fit_drive(points, base, o.seed, [&](std::uint64_t done, std::uint64_t total) {
+        if (!running) running.emplace("steps", total);
+        running->at(done);
+    });
+    running.reset();
     if (!fit) return complain("fit: " + fit.error());
     if (file) {
         if (const auto written = file->write(preset_toml(*fit)); !written) return complain("fit: " + written.error());
