@@ -185,6 +185,10 @@ sqlite_delete_full_but_newest) # control: all but the newest commit stays
     sqlite DELETE FULL but_newest ;;
 sqlite_delete_full_integrity) # control: integrity only
     sqlite DELETE FULL integrity ;;
+sqlite_truncate_full) # control on ext4
+    sqlite TRUNCATE FULL ;;
+sqlite_persist_full) # control on ext4
+    sqlite PERSIST FULL ;;
 sqlite_wal_off) # synchronous=OFF: integrity only
     sqlite WAL OFF integrity ;;
 sqlite_delete_off) # synchronous=OFF: integrity only
