@@ -54,7 +54,7 @@ public:
         if (!has_edge && at_low * at_high > 0)
             return std::abs(at_low) < std::abs(at_high) ? Found{what.low, at_low, "", true} : Found{what.high, at_high, "", true};
         const double flat = low_does ? at_low : at_high;
-        if (has_edge && std::abs(here->front() - flat) < hardly) return std::nullopt;
+        if (has_edge && std::abs(here->front() - flat) < hardly) return sought.before;
         const double wanted = has_edge ? flat + std::copysign(hardly, low_does ? at_high : at_low) : 0;
         auto found = between(sought, {{what.low, at_low}, {what.high, at_high}}, {start, here->front()}, wanted);
         if (found) (*found)->beyond = low_does ? "or less" : high_does ? "or more" : "";
@@ -170,6 +170,7 @@ std::expected<bool, std::string> fit_one(Fitter& fitter, Sought& sought, const s
     sought.before = *found;
     if (!*found) {
         key.by.clear();
+        if (std::exchange(key.fitted, key.base) != key.base) fitter.set(key.key, key.base);
         key.unidentified_since = "it does not move " + by;
         return false;
     }
