@@ -236,8 +236,8 @@ says "(0 of 5 windows were written); give it more requests, or --precondition"
 [[ $("$FLASHLAB" bench --size 64M --io-size 512M --iodepth 8 --precondition fill:100,random:2x --until-steady 2> /dev/null) == *"Steady from request "*"all other figures are of the whole run"* ]] ||
     wrong "bench --until-steady does not say which figures are of its steady windows"
 # Reads beside collections that the writes before them left to do: warned of, until these have ended.
-for warm_up in 0 70000; do
-    "$FLASHLAB" bench --size 256M --rw randread --iodepth 128 --precondition fill:100,random:1x --io-size 320M --warm-up $warm_up > "$work/out" 2> "$work/err"
+for warm_up in 0 90000; do
+    "$FLASHLAB" bench --size 1G --rw randread --iodepth 32 --precondition fill:100,random:2x --io-size 512M --warm-up $warm_up > "$work/out" 2> "$work/err"
     [[ $(grep -c 'programmed while the run only read' "$work/err") -eq $((warm_up == 0)) ]] || wrong "reads behind a warm-up of $warm_up: $(cat "$work/err")"
 done
 for twice in iodepth=4,iodepth=8 rate=1M,rate-iops=5 bs=4k,runtime=1,bs=4k; do
