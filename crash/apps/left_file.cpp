@@ -89,6 +89,15 @@ void LeftState::change(std::uint32_t i, const FilePast& past, Growing& to) {
     }
 }
 
+LeftState::BlockOf LeftState::block_of(std::uint32_t i, std::uint32_t page, const Growing& file) const {
+    if (model_.names != NameOrder::prefix) return BlockOf::stays;
+    const auto& fills = past_.file(file.file.ino)->pages.at(page).fills;
+    const auto behind = std::ranges::upper_bound(fills, i);
+    const std::uint32_t filled = behind == fills.begin() ? 0 : *(behind - 1);
+    if (filled >= names_until_ && filled >= durable_->data_until(file.file.ino)) return BlockOf::is_lost;
+    return filled == i || !file.pages.contains(page) ? BlockOf::is_new : BlockOf::stays;
+}
+
 void LeftState::write(std::uint32_t i, Growing& to) {
     const Operation& line = past_.line(i);
     const auto asked = write_losses_.find(i);
@@ -112,8 +121,9 @@ void LeftState::write(std::uint32_t i, Growing& to) {
         const auto hit = carried ? loss.pages.end() : std::ranges::find(loss.pages, page, &Loss::page);
         const std::uint64_t page_end = std::min(end, (page + 1) * std::uint64_t{page_bytes});
         const bool grows_here = page_end > to.file.size, apart = grows_here && is_apart(i, page);
-        const bool torn = hit != loss.pages.end() && hit->part == Loss::Part::tear && (!grows_here || apart);
-        bool there = carried || (!loss.data && (hit == loss.pages.end() || torn));
+        const BlockOf block = block_of(i, page, to);
+        const bool torn = hit != loss.pages.end() && hit->part == Loss::Part::tear && (!grows_here || apart) && block == BlockOf::stays;
+        bool there = block != BlockOf::is_lost && (carried || (!loss.data && (hit == loss.pages.end() || torn)));
         if (model_.append == AppendRule::together && grows_here) there = there && may_grow;
         if (there) {
             LeftPage& left = to.pages[page];

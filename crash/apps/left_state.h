@@ -91,6 +91,10 @@ private:
         Pages pages;
         bool grows = true; ///< false: an earlier growth was lost, so no later one is there
     };
+    /// Where a write's page goes: into the block that was there; into a new one, which one journal makes part of the file when all of it is written;
+    /// or into one that was allocated behind what that journal lost: after a truncation, say, which left the old content as it was.
+    enum class BlockOf : std::uint8_t { stays, is_new, is_lost };
+    [[nodiscard]] BlockOf block_of(std::uint32_t line, std::uint32_t page, const Growing& file) const;
     void sort_losses();
     void choose_names();
     void make_tree();

@@ -113,13 +113,13 @@ LossWords tell_losses(const Past& past, const Persistence& model, const LeftStat
     words.missing_call = relies ? fmt::format("{} before {}", call, told(past, *relies))
                                 : fmt::format("{}; or write a new file, fsync it and rename it over {}", call, path);
     std::set<std::string> kinds;
-    const bool all = model.names != NameOrder::prefix;
+    const bool all = model.names != NameOrder::prefix, apart = model.append == AppendRule::apart; // else the bytes go where the size goes
     for (const Loss& loss : state.lost()) {
         if (!all && loss.line != first.line) break;
         kinds.insert(fmt::format("{}/{}", past.kind(loss.line),
-                                 loss.part == Loss::Part::tear   ? "torn"
-                                 : loss.part == Loss::Part::size ? "size"
-                                                                 : ""));
+                                 loss.part == Loss::Part::tear            ? "torn"
+                                 : loss.part == Loss::Part::size && apart ? "size"
+                                                                          : ""));
     }
     words.cause = fmt::format("{} without {}", words.cause, fmt::join(kinds, ", "));
     return words;

@@ -60,11 +60,17 @@ std::string kind_of_path(const std::string& path) {
             continue;
         }
         std::size_t end = i;
-        bool digits = false;
-        for (; is_part(end); ++end) digits = digits || std::isdigit(static_cast<unsigned char>(path[end])) != 0;
+        bool digits = false, capital = false, small = false;
+        for (; is_part(end); ++end) {
+            const auto letter = static_cast<unsigned char>(path[end]);
+            digits = digits || std::isdigit(letter) != 0;
+            small = small || std::islower(letter) != 0;
+            capital = capital || (end > i && std::isupper(letter) != 0);
+        }
         const auto hex = [&](std::size_t at) { return std::isxdigit(static_cast<unsigned char>(path[at])) != 0; };
         const bool shelf = end - i == 2 && hex(i) && hex(i + 1); // of stores that spread files by a hash: 3f/4e/...
-        const bool drawn = shelf || (digits && end - i >= 5);    // of mkstemp and of hashes
+        // Of mkstemp and of hashes; a third of mkstemp's have no digit.
+        const bool drawn = shelf || (digits && end - i >= 5) || (small && capital && end - i == 6);
         if (drawn) {
             kind += '#';
         } else {

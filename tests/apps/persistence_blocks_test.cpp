@@ -61,6 +61,49 @@ TEST_CASE("a file truncated to nothing and written into fallocated space has its
     breaks_in("strict ext4 xfs btrfs posix", p, has_no_zeros);
 }
 
+TEST_CASE("in one journal a truncation that is lost leaves the old bytes, and none of what was written behind it", "[apps][persistence]") {
+    const bool is_punched = GENERATE(false, true);
+    CAPTURE(is_punched);
+    RecordedProgram p;
+    const auto file = prepare(p, "a", std::string(2 * page, 'x'));
+    p.prepared();
+    is_punched ? p.punch(file, 0, 2 * page) : p.truncate(file, 0);
+    p.write(file, 0, std::string(2 * page, 'y'));
+    const Check is_not_mixed = [](const AfterCut& c) {
+        const std::string now = *c.read("a");
+        return now.find('x') == std::string::npos || now.find('y') == std::string::npos;
+    };
+    breaks_in("posix", p, is_not_mixed);
+    p.fsync(file);
+    p.promise("synced");
+    breaks_in("", p, [](const AfterCut& c) { return !c.promised("synced") || c.read("a") == std::string(2 * page, 'y'); });
+}
+
+TEST_CASE("what is written within a block that a lost truncation only shortened may be there", "[apps][persistence]") {
+    RecordedProgram p;
+    const auto file = prepare(p, "a", std::string(100, 'x'));
+    p.prepared();
+    p.truncate(file, 50);
+    p.write(file, 0, "y");
+    breaks_in("ext4 xfs posix", p, [](const AfterCut& c) { return c.read("a") != "y" + std::string(49, 'x') + std::string(50, '\0'); });
+}
+
+TEST_CASE("a new block is zeros or whole in one journal; one that was there can be torn", "[apps][persistence]") {
+    RecordedProgram p;
+    const auto hole = p.create("a");
+    p.truncate(hole, page);
+    const auto there = prepare(p, "b", std::string(page, 'x'));
+    p.prepared();
+    p.write(hole, 0, std::string(page, 'y'));
+    p.write(there, 0, std::string(page, 'y'));
+    const auto is_torn = [](const AfterCut& c, const char* name) {
+        const std::string now = *c.read(name);
+        return now.find('y') != std::string::npos && now != std::string(page, 'y');
+    };
+    breaks_in("posix", p, [&](const AfterCut& c) { return !is_torn(c, "a"); });
+    breaks_in("ext4 xfs posix", p, [&](const AfterCut& c) { return !is_torn(c, "b"); });
+}
+
 TEST_CASE("an append shows zeros in posix, and in ext4 in the last block that was there", "[apps][persistence]") {
     RecordedProgram p;
     const auto file = prepare(p, "a", "x");

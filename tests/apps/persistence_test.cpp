@@ -286,6 +286,8 @@ TEST_CASE("whatever survives is a tree", "[apps][persistence]") {
 TEST_CASE("names that differ in what counts them up are of one kind", "[apps]") {
     CHECK(kind_of_path("a.tmp17") == kind_of_path("a.tmp18"));
     CHECK(kind_of_path("d/tmp_kdo6vw") == kind_of_path("d/tmp_1x9abc"));
+    CHECK(kind_of_path("objects/tmp_obj_aBcdeF") == kind_of_path("objects/tmp_obj_qXyzAb"));
+    CHECK(kind_of_path("d/Readme") != kind_of_path("d/Remade"));
     CHECK(kind_of_path("q0001") == kind_of_path("q0002"));
     CHECK(kind_of_path("00/1f3a9b") == kind_of_path("07/ffe012"));
     CHECK(kind_of_path("cache/3f/4e/9030934c0e94.val") == kind_of_path("cache/bf/e1/35e552556359.val"));
