@@ -93,6 +93,8 @@ grep -Eq '"flush_points_tried":[12],' "$work/out" && [[ $remedy -eq $((4 * flush
 torture --explore --states "$remedy" --check true --json -- sh -c "$synced"
 tried=$(grep -o '"flush_points_tried":[0-9]*' "$work/out" | tr -dc 0-9) flushes=$(grep -o '"flush_points":[0-9]*' "$work/out" | tr -dc 0-9)
 [[ $code -eq 0 && $tried -eq $flushes || $((4 * flushes)) -gt $remedy ]] || die "the remedy does not help: $(cat "$work/err" "$work/out")"
+torture --explore --states 20 --setup 'echo 1 > a; sync' --check '[ -e a ] || exit 1; rm a; sync' -- sh -c 'echo 2 > b; sync'
+[[ $code -eq 0 ]] || die "what a check changes is taken for the program's: $code: $(cat "$work/err" "$work/out")"
 torture --explore --states 20 --timeout 0.5 --check '[ -e f4 ] || sleep 60' -- sh -c "$synced"
 [[ $code -eq 1 ]] && grep -q 'it took longer than 0.5 s' "$work/err" && grep -q -- '--replay .* --timeout 0.5$' "$work/err" ||
     die "a check that hangs: $code: $(cat "$work/err" "$work/out")"

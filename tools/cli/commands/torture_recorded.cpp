@@ -152,7 +152,11 @@ public:
         if (auto failed = kernel_.mount()) return std::unexpected(*failed);
         if (auto failed = run_command(history)) return std::unexpected(*failed);
         kernel_.take_away();
+        if (copy(drive_.mount_point() + "/disk", path("image")) != 0)
+            return std::unexpected(std::string{"the disk cannot be copied: is TMPDIR full?"});
         if (auto failed = drive_.unmount()) return std::unexpected(*failed);
+        if (auto failed = judge(path("image"), "/dev/null", ", without any cut"))
+            return std::unexpected(*failed); // what a check does is not recorded
         std::ifstream file{history, std::ios::binary};
         auto lines = read_history(std::string{std::istreambuf_iterator<char>{file}, {}});
         if (!lines) return std::unexpected(lines.error());
@@ -178,13 +182,13 @@ public:
     }
 
     /// What is wrong with the disk in that file; nothing: it is right. The file is changed.
-    Failure judge(const std::string& image, const std::string& acks) {
+    Failure judge(const std::string& image, const std::string& acks, const char* when = "") {
         auto wrong = kernel_.attach(image);
         if (!wrong) wrong = kernel_.mount();
         if (!wrong) wrong = kernel_.unmount();
         if (!wrong) wrong = kernel_.check();
         if (!wrong) wrong = kernel_.mount();
-        if (!wrong) wrong = ask_check(acks, "");
+        if (!wrong) wrong = ask_check(acks, when);
         kernel_.take_away();
         return wrong;
     }
@@ -218,7 +222,7 @@ private:
         const int code = run_to_end(inside(o_.command, {{"FLASHLAB_ACK_FD", fmt::format("{}", promises)}}), AtSignal::end_it);
         ::close(promises);
         if (code != 0) return fmt::format("the command ended with {}, without any cut:\n    {}", code, drive_.last_words());
-        return ask_check("/dev/null", ", without any cut");
+        return std::nullopt;
     }
     /// Its own end and what it printed; nothing: it is content, or there is none.
     Failure ask_check(const std::string& acks, const char* when) {
