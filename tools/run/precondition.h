@@ -29,6 +29,8 @@ struct Precondition {
 [[nodiscard]] std::expected<Precondition, std::string> parse_precondition(const std::string& text);
 /// Told now and then how many requests have been written.
 using PreconditionProgress = std::function<void(std::uint64_t)>;
+/// For the one before a load of this seed: with equal draws the load would begin with the pages that were written last.
+[[nodiscard]] constexpr std::uint64_t precondition_seed(std::uint64_t seed_of_load) { return seed_of_load ^ 0x666f7265'72756e73u; }
 /// When it is done.
 [[nodiscard]] std::expected<SimTime, std::string> precondition(const RunSpace& space, const Precondition& what, std::uint64_t seed, SimTime now,
                                                                const PreconditionProgress& progress = {});

@@ -100,7 +100,7 @@ std::expected<Run, std::string> run_device(const BenchOptions& o, const Plan& pl
     if (!space) return std::unexpected(space.error());
     if (o.block_bytes > space->bytes()) // of a drive on disk the file's part
         return std::unexpected(fmt::format("--bs {}: up to {} is wanted: the space that the run has", o.block_bytes, human_size(space->bytes())));
-    const auto ready = precondition(*space, plan.precondition, o.seed, space->begin,
+    const auto ready = precondition(*space, plan.precondition, precondition_seed(o.seed), space->begin,
                                     [filling = std::make_shared<Progress>("writes before the run")](std::uint64_t n) { filling->at(n); });
     if (!ready) return std::unexpected(ready.error());
     AddressFit fit{FitPolicy::as_is, space->bytes()};

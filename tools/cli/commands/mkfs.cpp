@@ -114,7 +114,7 @@ std::expected<void, std::string> precondition_drive(const std::string& directory
     const auto space = (*on)->sectors();
     if (!space) return std::unexpected(space.error());
     Progress progress{"writes before the first mount"};
-    const auto done = precondition(*space, what, seed, space->begin, [&](std::uint64_t written) { progress.at(written); });
+    const auto done = precondition(*space, what, precondition_seed(seed), space->begin, [&](std::uint64_t written) { progress.at(written); });
     if (!done) return std::unexpected(done.error());
     return (*on)->close(*done);
 }
