@@ -65,6 +65,7 @@ SimTime Calendar::earliest_gap(SimTime from, Duration length, Duration apart) co
 
 /// No rest is shorter than a piece may be.
 Slot Calendar::next_piece(SimTime from, Duration left, Duration least) const {
+    if (from >= last_end_) return {from, from + left}; // behind everything, as most are
     least = std::min(least, left);
     for (SimTime start = earliest(from, least);;) {
         const std::size_t at = first_ending_after(start);

@@ -241,15 +241,14 @@ std::expected<DevicePlan, std::string> plan_device(const DeviceConfig& config, s
                                            format_size(smallest_device_bytes)));
     const auto preset = find_device_preset(config.ssd.preset);
     const bool is_scaled = preset && preset->is_scaled && !is_asked("nand.blocks_per_plane") && !is_asked("ftl.reserved_permille");
-    const auto described = plan_of(plan.config.ssd);
+    const auto usual = is_scaled ? plan_of(preset->config) : FtlPlan{};
     if (size) {
         if (auto fitted = fit_geometry(plan.config.ssd, *size, asked); !fitted) return std::unexpected(fitted.error());
-        if (is_scaled && described && described->expected_waf != 0) keep_amplification(plan.config.ssd, *size, *described);
+        if (usual && usual->expected_waf != 0) keep_amplification(plan.config.ssd, *size, *usual);
     }
     auto ftl = plan_of(plan.config.ssd);
     if (!ftl) return std::unexpected(ftl.error());
     plan.ftl = std::move(*ftl);
-    const auto usual = is_scaled ? plan_of(preset->config) : std::unexpected(std::string{});
     warn_of_small(plan.ftl, usual ? usual->expected_waf : 0);
     plan.logical_bytes = logical_bytes(plan.ftl);
     if (auto placed = place_pram(plan); !placed) return std::unexpected(placed.error());
