@@ -21,7 +21,6 @@ JOBS = [  # name, how old the drive is, requests that do not count, loads beside
     ("in-order", "", 0, [{"rw": "write", "bs": "128k", "iodepth": 32}]),
     ("overwrites", AGED, 100000, [{"rw": "randwrite", "bs": "4k", "iodepth": 64, "io_size": "1000M"}]),
     ("mixed", AGED, 20000, [{"rw": "randrw", "bs": "4k", "iodepth": 16, "rwmixread": 70}]),
-    # The writer is first: the addresses of the first are those that the preconditioning wrote last, and a reader would find them at rest.
     ("beside", AGED, 10000, [{"rw": "randwrite", "bs": "4k", "iodepth": 64}, {"rw": "randread", "bs": "4k", "iodepth": 1}]),
     ("light", AGED, 5000, [{"rw": "randwrite", "bs": "4k", "iodepth": 64, "rate_iops": 10000, "rate_process": "poisson"},
                            {"rw": "randread", "bs": "4k", "iodepth": 1}]),
