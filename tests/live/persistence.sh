@@ -72,7 +72,9 @@ writer='while :; do n=$((n + 1)); echo $n > new && sync new && mv new now && ech
 check='said=$(cat '"$work"'/said); [ "$(cat now)" -ge "$said" ]'
 torture() { echo 0 > "$work/said" && "$FLASHLAB" crash torture --size 64M --cuts 12 --within 0.4 --keep "$work" --json --persistence "$1" --check "[ ! -e now ] || { $check; }" -- sh -c "n=0; $writer" > "$work/out" 2>&1; }
 code=0
-torture posix || code=$?
+for _ in 1 2 3 4 5; do # whether one of 12 cuts shows it is chance, less of one where the machine is busy
+    [[ $code -ne 0 ]] || torture posix || code=$?
+done
 [[ $code -eq 1 ]] && grep -q '"persistence":"posix","changes_lost":[1-9]' "$work/out" || die "torture did not find the missing sync of the directory: $code, $(cat "$work/out")"
 torture strict || die "torture found something under strict: $(cat "$work/out")"
 say "right"
