@@ -56,7 +56,7 @@ FtlResult<bool> Collector::keep_pace(GroupId group, FrontierId frontier, std::ui
     if (const auto ended = finish_ridden(group, now); !ended) return std::unexpected(ended.error());
     const std::uint32_t free = ledger_.free_in(group);
     if (free >= wanted || !open.has_room()) return false;
-    if (!config_.is_paced(units, ledger_.spare_units(), wanted)) return false; // too little to keep so much of it free
+    if (!config_.is_paced(units, ledger_.spare_units())) return false; // too little to keep so much of it free
     Job& job = jobs_[group.value()].job;
     const auto victim = job.victim ? job.victim : choose_victim(group, 0);
     if (!victim || (!job.victim && host_empties(*victim))) return false;

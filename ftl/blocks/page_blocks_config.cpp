@@ -12,7 +12,8 @@ std::uint32_t PageBlocksConfig::keep_free(const UnitGeometry& units, std::uint64
     return streams == 1 ? std::max(least, planes + 1) : least + planes; // streams: a row for copies that are made in slices
 }
 
-bool PageBlocksConfig::is_paced(const UnitGeometry& units, std::uint64_t spare_units, std::uint32_t blocks) const {
+bool PageBlocksConfig::is_paced(const UnitGeometry& units, std::uint64_t spare_units) const {
+    const std::uint32_t blocks = units.geometry().planes_per_die() + keep_free(units, spare_units, host_frontier);
     return spare_units >= std::uint64_t{paced_from_spare} * blocks * units.units_per_block() * groups;
 }
 
@@ -21,7 +22,7 @@ std::uint32_t PageBlocksConfig::half_blocks_held(const UnitGeometry& units, std:
     const std::uint32_t keep = keep_free(units, spare_units, host_frontier);
     // The open superblock is half written; while it fills, a paced collection frees the next row of planes, which is half there. Without pace
     // superblocks are narrow.
-    std::uint32_t halves = 2 * keep + (is_paced(units, spare_units, planes + keep) ? 2 * planes : 1);
+    std::uint32_t halves = 2 * keep + (is_paced(units, spare_units) ? 2 * planes : 1);
     halves += (open_streams() - 1) * planes;
     for (std::size_t f = 1; f < frontiers.size(); ++f) halves += frontiers[f].columns == 0 ? planes : frontiers[f].columns;
     return halves;

@@ -91,8 +91,8 @@ struct PageBlocksConfig {
     /// copies keep: else the copies of the next collection open a superblock of fewer columns than the die has planes, the host's writes fill it, and
     /// so on for ever.
     [[nodiscard]] std::uint32_t keep_free(const UnitGeometry& units, std::uint64_t spare_units, FrontierId frontier) const;
-    /// Collections keep pace with the host: there is enough spare to have so many blocks free.
-    [[nodiscard]] bool is_paced(const UnitGeometry& units, std::uint64_t spare_units, std::uint32_t blocks) const;
+    /// Collections keep pace with the host: there is enough spare to have a row of planes free beside what the host leaves.
+    [[nodiscard]] bool is_paced(const UnitGeometry& units, std::uint64_t spare_units) const;
     /// Half blocks of a group that are spare by count and hold nothing stale, on average, on a full drive: kept free, or open and not yet written.
     [[nodiscard]] std::uint32_t half_blocks_held(const UnitGeometry& units, std::uint64_t spare_units) const;
 };

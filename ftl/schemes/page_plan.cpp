@@ -69,8 +69,7 @@ void plan_spare(FtlPlan& plan, const PagePlanRequest& request, std::uint32_t ope
     config.streams = open_streams;
     config.paced_from_spare = request.paced_from_spare;
     const std::uint64_t for_data_units = std::uint64_t{for_data} * units.units_per_block();
-    plan.is_paced =
-        config.is_paced(units, for_data_units, units.geometry().planes_per_die() + config.keep_free(units, for_data_units, host_frontier));
+    plan.is_paced = config.is_paced(units, for_data_units);
     const std::uint32_t halves = config.half_blocks_held(units, for_data_units);
     const std::uint32_t held = (halves * plan.groups + 1) / 2;
     plan.effective_spare_blocks = for_data - std::min(for_data, held);

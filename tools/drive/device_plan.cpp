@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -99,9 +98,6 @@ std::expected<void, std::string> fit_geometry(SsdConfig& config, std::uint64_t s
     }
 }
 
-/// What uniform random writes cost when the drive is full; infinite where the spare is less than what is open.
-double amplification_of(const FtlPlan& plan) { return plan.expected_waf == 0 ? std::numeric_limits<double>::infinity() : plan.expected_waf; }
-
 /// With as large a share for collections as `wanted` has, random writes cost as much. What is open or kept free takes as many blocks of a small drive
 /// as of a large one. Where half of the flash would not do, the spare stays.
 void keep_amplification(SsdConfig& config, std::uint64_t size, const FtlPlan& wanted) {
@@ -134,7 +130,8 @@ void keep_amplification(SsdConfig& config, std::uint64_t size, const FtlPlan& wa
 /// `usual`: what they cost the preset's own drive, where one of any size costs that; else 0.
 void warn_of_small(FtlPlan& plan, double usual) {
     constexpr double worth_saying = 1.05;
-    if (plan.closed_form_waf == 0 || amplification_of(plan) <= worth_saying * std::max(plan.closed_form_waf, usual)) return;
+    const bool is_as_good = plan.expected_waf != 0 && plan.expected_waf <= worth_saying * std::max(plan.closed_form_waf, usual);
+    if (plan.closed_form_waf == 0 || is_as_good) return;
     const std::string writes = plan.expected_waf == 0 ? "very many flash writes" : fmt::format("about {:.1f} flash writes each", plan.expected_waf);
     const std::string groups = plan.groups > 1 ? fmt::format(" for {} independent dies", plan.groups) : "";
     plan.warnings.push_back(fmt::format("this drive is small{}: when full, random writes cost {} ({:.1f} each with {}a larger --size or more "

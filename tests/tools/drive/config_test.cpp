@@ -136,6 +136,7 @@ TEST_CASE("random writes cost a drive that is sold as much at any size, and it i
             const auto plan = plan_device(config, mib << 20);
             REQUIRE(plan.has_value());
             CHECK(plan->ftl.expected_waf <= own->ftl.expected_waf);
+            CHECK(plan->ftl.is_paced == own->ftl.is_paced);
             CHECK((mib < 1024 || plan->ftl.expected_waf >= .95 * own->ftl.expected_waf)); // a smaller drive may have to have more to keep pace
             CHECK(plan->ftl.warnings.empty());
         }

@@ -147,13 +147,11 @@ public:
         kernel_.take_away();
         if (auto failed = drive_.unmount()) return std::unexpected(*failed);
         if (auto failed = attach({"--record", history})) return std::unexpected(*failed);
-        if (copy(drive_.mount_point() + "/disk", path("durable")) != 0)
-            return std::unexpected(std::string{"the disk cannot be copied: is TMPDIR full?"});
+        if (auto failed = copy_disk("durable")) return std::unexpected(*failed);
         if (auto failed = kernel_.mount()) return std::unexpected(*failed);
         if (auto failed = run_command(history)) return std::unexpected(*failed);
         kernel_.take_away();
-        if (copy(drive_.mount_point() + "/disk", path("image")) != 0)
-            return std::unexpected(std::string{"the disk cannot be copied: is TMPDIR full?"});
+        if (auto failed = copy_disk("image")) return std::unexpected(*failed);
         if (auto failed = drive_.unmount()) return std::unexpected(*failed);
         if (auto failed = judge(path("image"), "/dev/null", ", without any cut"))
             return std::unexpected(*failed); // what a check does is not recorded
@@ -169,7 +167,7 @@ public:
         bool good = durable >= 0;
         for (; good && applied_ < state.durable; ++applied_) good = apply(durable, history.line(applied_), [] { return true; });
         if (durable >= 0) ::close(durable);
-        if (!good || copy(path("durable"), path("image")) != 0) return "the disk cannot be copied: is TMPDIR full?";
+        if (!good || copy(path("durable"), path("image")) != 0) return no_copy;
         const int image = ::open(path("image").c_str(), O_RDWR | O_CLOEXEC);
         Random random{state.seed};
         for (std::size_t i = state.durable; good && i < state.cut && state.kept != DiskState::Kept::nothing; ++i)
@@ -199,6 +197,9 @@ public:
     }
 
 private:
+    static constexpr const char* no_copy = "the disk cannot be copied: is TMPDIR full?";
+    /// As it is on the mounted drive.
+    Failure copy_disk(const char* to) { return copy(drive_.mount_point() + "/disk", path(to)) == 0 ? std::nullopt : Failure{no_copy}; }
     Failure attach(std::vector<std::string> options) {
         options.insert(options.end(), {"--as-file", "--log", "none"});
         if (auto failed = drive_.mount(options)) return failed;
