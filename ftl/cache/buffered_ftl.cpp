@@ -77,8 +77,8 @@ std::optional<BufferedFtl::Held> BufferedFtl::take_hit(Lpn lpn, std::uint64_t by
         const auto data = data_of(*slot);
         return Held{data, hit(*slot, bytes, now)};
     }
-    const auto* data = ahead_ ? under_way_.find(lpn, now) : nullptr;
-    if (data == nullptr) return std::nullopt;
+    const auto data = ahead_ ? under_way_.find(lpn, now) : std::nullopt;
+    if (!data) return std::nullopt;
     if (curve_) curve_->read(lpn.value(), 1, false);
     ++counted_.read_hits;
     return Held{*data, now};
@@ -180,7 +180,7 @@ FtlResult<SimTime> BufferedFtl::put(Lpn lpn, std::span<const std::byte> from, co
     if (slots_)
         ready = keep(*slot, is_new, from, ready);
     else if (!from.empty())
-        std::ranges::copy(from, buffer_.data_for_writing(*slot).begin());
+        std::memcpy(buffer_.data_for_writing(*slot).data(), from.data(), from.size()); // the library's loop for a page in place of the compiler's
     buffer_.set_written(*slot, ready, io.origin);
     if (ahead_) under_way_.settle(io.when);
     if (ahead_) (void)destage_ahead(io); // it is answered: what fails below fails for who waits for a slot

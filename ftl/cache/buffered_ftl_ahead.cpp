@@ -40,8 +40,7 @@ FtlResult<SimTime> BufferedFtl::write_line(const Io& io) {
     leaving_.resize(line->pages);
     pages_.resize(line->pages, Lpn{0});
     leave_all(line->done);
-    const std::size_t bytes = run_.empty() ? 0 : logical_page_bytes();
-    for (std::size_t i = 0; i < pages_.size(); ++i) under_way_.add(pages_[i], std::span{run_}.subspan(i * bytes, bytes), line->done);
+    under_way_.add(pages_, run_, logical_page_bytes(), line->done);
     return line->done;
 }
 

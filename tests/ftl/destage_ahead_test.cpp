@@ -2,8 +2,10 @@
 #include "ftl/cache/destage_ahead.h"
 
 #include <algorithm>
+#include <map>
 #include <vector>
 
+#include "ftl/cache/pages_under_way.h"
 #include "tests/support/cut_rig.h"
 
 using namespace flashlab;
@@ -104,6 +106,48 @@ TEST_CASE("a newcomer waits the longer the fuller the buffer is, and one that is
     for (std::uint32_t unit = 0; unit < 5; ++unit) CHECK(answered(unit) == (unit < 2 ? 0 : 10'000 * (unit - 1)));
     CHECK(answered(3) == 0);
     rig.check_all();
+}
+
+TEST_CASE("lines under way give the bytes that a page was programmed with last, while memory of ended lines serves the next",
+          "[ftl][buffer][destage]") {
+    constexpr std::uint32_t pages = 12, bytes = 16;
+    struct Programmed {
+        std::byte value;
+        SimTime end;
+    };
+    const auto seed = GENERATE(1u, 2u, 3u, 4u);
+    CAPTURE(seed);
+    Random random{seed};
+    const auto below = [&](std::uint32_t limit) { return static_cast<std::uint32_t>(random.below(limit)); };
+    PagesUnderWay under_way;
+    std::map<std::uint32_t, Programmed> model;
+    std::vector<std::byte> data;
+    for (std::uint32_t step = 1, now = 0; step < 4000; ++step, now += below(3)) {
+        if (below(3) == 0) {
+            std::vector<Lpn> line;
+            const SimTime end = moment(now + 1 + below(40)); // lines end in another order than they began
+            for (std::uint32_t page = below(4); page < pages; page += 1 + below(6)) {
+                line.push_back(Lpn{page});
+                model[page] = {static_cast<std::byte>(step + page), end};
+                data.insert(data.end(), bytes, model[page].value);
+            }
+            under_way.add(line, data, bytes, end);
+            data.clear(); // as its owner does before the next line
+        }
+        if (below(8) == 0) {
+            const std::uint32_t first = below(pages), count = 1 + below(2 * pages);
+            under_way.drop(Lpn{first}, count);
+            std::erase_if(model, [&](const auto& page) { return page.first >= first && page.first - first < count; });
+        }
+        if (below(2) == 0) under_way.settle(moment(now));
+        for (std::uint32_t page = 0; page < pages; ++page) {
+            const auto found = under_way.find(Lpn{page}, moment(now));
+            const auto wanted = model.find(page);
+            REQUIRE(found.has_value() == (wanted != model.end() && wanted->second.end > moment(now)));
+            if (found) REQUIRE(std::ranges::all_of(*found, [&](std::byte b) { return b == wanted->second.value; }));
+            if (found) REQUIRE(found->size() == bytes);
+        }
+    }
 }
 
 TEST_CASE("a load that the flash keeps up with is answered at once, for ever", "[ssd][buffer][destage]") {
