@@ -39,8 +39,13 @@ BlockRecord BlockTable::record_of(BlockId block) const {
 }
 
 std::expected<std::uint32_t, HostIoError> BlockTable::find_write_pointer(BlockId block) {
-    if (auto read = store_.read_block_records_leniently(geometry_.page_of(block, 0), block, scratch_); !read) return std::unexpected(read.error());
     Block& known = blocks_[block.value()];
+    if (store_.is_blank(block)) {
+        known.all_programmed = true;
+        known.has_weak = false;
+        return known.write_pointer = 0;
+    }
+    if (auto read = store_.read_block_records_leniently(geometry_.page_of(block, 0), block, scratch_); !read) return std::unexpected(read.error());
     const auto is_erased = [](const PageRecord& record) { return as_read(record.state) == CellState::erased; };
     const auto last = std::find_if_not(scratch_.rbegin(), scratch_.rend(), is_erased);
     known.write_pointer = static_cast<std::uint32_t>(scratch_.rend() - last);

@@ -32,6 +32,7 @@ public:
     /// Copies `count` records of another block, from page `first` on, to this block from page `to` on. All of them must be set.
     void copy(const CompactRecords& from, std::uint32_t first, std::uint32_t to, std::uint32_t count);
     void erase();
+    [[nodiscard]] bool is_blank() const { return set_ == 0; }
 
 private:
     struct Own {

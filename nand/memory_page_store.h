@@ -44,6 +44,9 @@ public:
     [[nodiscard]] std::expected<void, HostIoError> write_programmed_run(Ppn first, const PageOob& oob, std::uint32_t pages) override;
     [[nodiscard]] std::expected<void, HostIoError> copy_programmed(Ppn from, Ppn to, std::uint32_t pages) override;
     [[nodiscard]] std::expected<void, HostIoError> read_block_records(BlockId block, std::span<PageRecord> to) override;
+    [[nodiscard]] bool is_blank(BlockId block) const override {
+        return payload_ == Payload::none ? compact_[block.value()].is_blank() : cells_[block.value()].records.empty();
+    }
     [[nodiscard]] std::expected<void, HostIoError> erase_records(BlockId block) override;
     [[nodiscard]] std::expected<void, HostIoError> read_blocks(BlockId first, std::span<BlockRecord> to) override;
     [[nodiscard]] std::expected<void, HostIoError> write_block(BlockId block, const BlockRecord& record) override;

@@ -112,6 +112,8 @@ public:
     [[nodiscard]] virtual std::expected<void, HostIoError> copy_programmed(Ppn from, Ppn to, std::uint32_t pages);
     /// Reads the records of a whole block, for write pointers and undo records. `to` has pages_per_block elements.
     [[nodiscard]] virtual std::expected<void, HostIoError> read_block_records(BlockId block, std::span<PageRecord> to) = 0;
+    /// True: none of its pages was written since its erase, known without a look at its records. False: read them.
+    [[nodiscard]] virtual bool is_blank(BlockId) const { return false; }
     /// read_block_records() for a block with damaged records: each of these counts as garbage.
     /// Reading such a page by itself still reports the damage.
     [[nodiscard]] std::expected<void, HostIoError> read_block_records_leniently(Ppn first, BlockId block, std::span<PageRecord> to);

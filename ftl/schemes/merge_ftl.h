@@ -202,6 +202,7 @@ private:
 
     // merge_ftl_check.cpp
     void check_pages(std::vector<CheckProblem>& out);
+    void check_page(Lpn lpn, std::vector<CheckProblem>& out);
     void check_logs(std::vector<CheckProblem>& out);
     void check_blocks(std::vector<CheckProblem>& out);
 

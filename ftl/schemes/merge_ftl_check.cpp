@@ -16,37 +16,33 @@ std::vector<CheckProblem> MergeFtl::do_check() {
 
 void MergeFtl::check_pages(std::vector<CheckProblem>& out) {
     std::uint64_t mapped = 0;
-    for (std::uint32_t l = 0; l < logical_pages(); ++l) {
-        const Lpn lpn{l};
-        const auto where = [&] { return fmt::format("logical page {}", l); };
-        if (!map_.is_mapped(lpn)) {
-            if (map_.is_logged(lpn)) report(out, "G1", where(), "logged, but not mapped");
-            continue;
+    const auto next = [&](LogicalBlock block, std::uint32_t from) { return std::min(map_.next_mapped(block, from), map_.next_logged(block, from)); };
+    for (const LogicalBlock block : ids<LogicalBlock>(map_.logical_blocks()))
+        for (std::uint32_t offset = next(block, 0); offset < map_.pages_per_block(); offset = next(block, offset + 1)) {
+            const Lpn lpn = map_.page_of(block, offset);
+            mapped += map_.is_mapped(lpn) ? 1 : 0;
+            check_page(lpn, out);
         }
-        ++mapped;
-        if (map_.is_logged(lpn) != logs_.find(lpn).has_value()) {
-            report(out, "L1", where(), "its bit and the log blocks disagree");
-            continue;
-        }
-        if (!map_.is_logged(lpn) && !map_.data_block(map_.block_of(lpn))) {
-            report(out, "G1", where(), "mapped without a data block");
-            continue;
-        }
-        const auto record = array_.inspect_oob(*locate(lpn));
-        if (!record) {
-            report(out, "G1", where(), "the image cannot be read");
-            continue;
-        }
-        if (record->state != CellState::programmed) report(out, "G1", where(), fmt::format("cell state {}", static_cast<int>(record->state)));
-        const auto& oob = record->oob;
-        if (!oob)
-            report(out, "G1", where(), "its OOB does not parse");
-        else if (oob->lpn != lpn)
-            report(out, "G1", where(), fmt::format("its OOB names logical page {}", oob->lpn.value()));
-        else if (oob->sequence.value() >= next_sequence_)
-            report(out, "G1", where(), "its sequence lies in the future");
-    }
     if (mapped != map_.mapped_pages()) report(out, "G1", "map", fmt::format("{} mapped pages, counted {}", map_.mapped_pages(), mapped));
+}
+
+void MergeFtl::check_page(Lpn lpn, std::vector<CheckProblem>& out) {
+    const auto wrong = [&](const char* invariant, std::string what) {
+        report(out, invariant, fmt::format("logical page {}", lpn.value()), std::move(what));
+    };
+    if (!map_.is_mapped(lpn)) return wrong("G1", "logged, but not mapped");
+    if (map_.is_logged(lpn) != logs_.find(lpn).has_value()) return wrong("L1", "its bit and the log blocks disagree");
+    if (!map_.is_logged(lpn) && !map_.data_block(map_.block_of(lpn))) return wrong("G1", "mapped without a data block");
+    const auto record = array_.inspect_oob(*locate(lpn));
+    if (!record) return wrong("G1", "the image cannot be read");
+    if (record->state != CellState::programmed) wrong("G1", fmt::format("cell state {}", static_cast<int>(record->state)));
+    const auto& oob = record->oob;
+    if (!oob)
+        wrong("G1", "its OOB does not parse");
+    else if (oob->lpn != lpn)
+        wrong("G1", fmt::format("its OOB names logical page {}", oob->lpn.value()));
+    else if (oob->sequence.value() >= next_sequence_)
+        wrong("G1", "its sequence lies in the future");
 }
 
 void MergeFtl::check_logs(std::vector<CheckProblem>& out) {

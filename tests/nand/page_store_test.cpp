@@ -168,6 +168,20 @@ std::vector<std::byte> content_of(MemoryPageStore& store, const Geometry& geomet
 
 } // namespace
 
+TEST_CASE("a block is blank until a page of it is written, and an array takes it for erased without a look at its records", "[nand]") {
+    const auto payload = GENERATE(Payload::keep, Payload::none);
+    Flash flash;
+    MemoryPageStore store{flash.geometry, payload};
+    CHECK(store.is_blank(BlockId{0}));
+    REQUIRE(store.write_programmed(Ppn{0}, PageOob{}, 0));
+    CHECK_FALSE(store.is_blank(BlockId{0}));
+    CHECK(store.is_blank(BlockId{1}));
+    NandArray array{flash.geometry, flash.config, store, flash.sink, UndoPolicy::none};
+    REQUIRE(array.open());
+    CHECK(array.write_pointer(BlockId{0}) == 1);
+    CHECK(array.write_pointer(BlockId{1}) == 0);
+}
+
 TEST_CASE("a store is equal to what it was copied from, whatever was done to either since the last copy", "[nand]") {
     const auto geometry = *Geometry::make(round_config().geometry);
     for (std::uint64_t seed = 1; seed <= 40; ++seed) {
