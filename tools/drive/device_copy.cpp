@@ -23,6 +23,7 @@
 #include "tools/host/interruption.h"
 #include "tools/host/private_file.h"
 #include "tools/host/unfinished_directory.h"
+#include "tools/text/shell_word.h"
 
 namespace flashlab {
 namespace {
@@ -55,7 +56,8 @@ std::expected<void, std::string> lock_against_writers(const File& image, const f
     errno = lock_whole_file(image.fd(), WholeFileLock::shared);
     if (errno == 0) return {};
     if (is_held_elsewhere(errno))
-        return std::unexpected(fmt::format("{0}: the device is in use; unmount it first: flashlab umount {0}", directory.string()));
+        return std::unexpected(
+            fmt::format("{}: the device is in use; unmount it first: flashlab umount {}", directory.string(), shell_word(directory.string())));
     return image.failed();
 }
 

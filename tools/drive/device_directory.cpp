@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
@@ -23,6 +24,7 @@
 #include "tools/host/interruption.h"
 #include "tools/host/private_file.h"
 #include "tools/host/unfinished_directory.h"
+#include "tools/text/shell_word.h"
 
 namespace flashlab {
 namespace {
@@ -39,6 +41,10 @@ files::path directory_named(const std::string& name) {
     return directory.has_filename() ? directory : directory.parent_path();
 }
 
+std::string is_taken(const files::path& directory) {
+    return fmt::format("{}: a device is here already; --force replaces it and loses its data", directory.string());
+}
+
 std::expected<void, std::string> check_target(const files::path& directory, ExistingDevice existing) {
     std::error_code error;
     const auto status = files::status(directory, error);
@@ -52,9 +58,9 @@ std::expected<void, std::string> check_target(const files::path& directory, Exis
     if (!files::exists(directory / "device.toml") && !files::exists(directory / "nand.img"))
         return std::unexpected(fmt::format("{}: is not empty and holds no FlashLab device; name a new or empty directory", directory.string()));
     if (is_in_use(directory.string()))
-        return std::unexpected(fmt::format("{}: the device is in use; unmount it first: flashlab umount {}", directory.string(), directory.string()));
-    if (existing == ExistingDevice::refuse)
-        return std::unexpected(fmt::format("{}: a device is here already; --force replaces it and loses its data", directory.string()));
+        return std::unexpected(
+            fmt::format("{}: the device is in use; unmount it first: flashlab umount {}", directory.string(), shell_word(directory.string())));
+    if (existing == ExistingDevice::refuse) return std::unexpected(is_taken(directory));
     return {};
 }
 
@@ -94,10 +100,10 @@ std::expected<void, std::string> fill(const files::path& directory, const Device
     return write_private_file((directory / "device.toml").string(), to_toml(config));
 }
 
-/// Renames that are undone unless they are kept.
+/// Renames to names that are free, undone unless they are kept.
 class Moves {
 public:
-    Moves() = default;
+    explicit Moves(const files::path& directory) : directory_{directory} {}
     Moves(const Moves&) = delete;
     Moves& operator=(const Moves&) = delete;
     ~Moves() {
@@ -105,21 +111,28 @@ public:
         for (auto move = moves_.rbegin(); move != moves_.rend(); ++move) files::rename(move->second, move->first, ignored);
     }
     [[nodiscard]] std::expected<void, std::string> move(const files::path& from, const files::path& to) {
-        std::error_code error;
-        files::rename(from, to, error);
-        if (error) return std::unexpected(fmt::format("{}: {}", to.string(), error.message()));
+        bool done = ::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0;
+        if (!done && (errno == EINVAL || errno == ENOSYS)) { // the file system lacks that flag
+            std::error_code ignored;
+            errno = EEXIST;
+            done = !files::exists(to, ignored) && ::rename(from.c_str(), to.c_str()) == 0;
+        }
+        if (!done && errno == EEXIST) return std::unexpected(is_taken(directory_)); // another mkfs was sooner
+        if (!done) return std::unexpected(fmt::format("{}: {}", to.string(), std::strerror(errno)));
         moves_.emplace_back(from, to);
         return {};
     }
     void keep() { moves_.clear(); }
 
 private:
+    const files::path& directory_; ///< of the device
     std::vector<std::pair<files::path, files::path>> moves_;
 };
 
-/// Moves the old device aside and the new one into its place, device.toml last. A failure in between brings the old one back.
-std::expected<void, std::string> move_into_place(const files::path& made, const files::path& directory) {
-    Moves moves;
+/// Moves the old device aside, if it is to be replaced, and the new one into its place, device.toml last. A failure in between brings the old one
+/// back. Of two that make a device here at once, the second finds its names taken.
+std::expected<void, std::string> move_into_place(const files::path& made, const files::path& directory, ExistingDevice existing) {
+    Moves moves{directory};
     if (!files::exists(directory)) {
         auto moved = moves.move(made, directory);
         moves.keep();
@@ -129,7 +142,7 @@ std::expected<void, std::string> move_into_place(const files::path& made, const 
     std::error_code error;
     if (!files::create_directory(aside, error)) return std::unexpected(fmt::format("{}: {}", aside.string(), error.message()));
     for (const char* name : all_files)
-        if (files::exists(directory / name, error))
+        if (existing == ExistingDevice::replace && files::exists(directory / name, error))
             if (auto moved = moves.move(directory / name, aside / name); !moved) return moved;
     for (const char* name : {"counters.json", "nand.img", "pram.img", "device.toml"})
         if (auto moved = moves.move(made / name, directory / name); !moved) return moved;
@@ -172,7 +185,7 @@ std::expected<void, std::string> make_device_directory(const std::string& name, 
     if (Interruption::came()) return std::unexpected(fmt::format("{}: interrupted: it is as it was before", directory.string()));
     const bool renamed_whole = !files::exists(directory);
     if (!renamed_whole) give_folder_to_owner_of(directory.string(), made.string());
-    auto moved = move_into_place(made, directory);
+    auto moved = move_into_place(made, directory, existing);
     if (moved && renamed_whole) half.keep();
     return moved;
 }

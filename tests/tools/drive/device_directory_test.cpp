@@ -81,6 +81,20 @@ TEST_CASE("mkfs refuses a directory that holds something else, and a device with
     CHECK_THAT(make_device_directory(work / "device", small_plan(), "", ExistingDevice::refuse).error(), ContainsSubstring("--force"));
 }
 
+TEST_CASE("of two that make a device in one place at once, one is told that the other was sooner", "[tools]") {
+    const TemporaryDirectory work;
+    const auto make_another = [&](const std::string&) {
+        return make_device_directory(work / "device", small_plan(), "first", ExistingDevice::refuse);
+    };
+    const auto made = make_device_directory(work / "device", small_plan(), "second", ExistingDevice::refuse, make_another);
+    REQUIRE_FALSE(made.has_value());
+    CHECK(made.error().contains("a device is here already"));
+    auto opened = open(work / "device", DeviceAccess::use);
+    CHECK(opened->device().fs().label() == "first");
+    close(*opened);
+    CHECK(std::ranges::distance(std::filesystem::directory_iterator{work / "."}, std::filesystem::directory_iterator{}) == 1);
+}
+
 TEST_CASE("a forced mkfs that fails leaves the old device as it was, one that succeeds leaves only the new one and what is not the device's",
           "[tools]") {
     const TemporaryDirectory work;

@@ -25,6 +25,7 @@
 #include "tools/host/interruption.h"
 #include "tools/live/live_mount.h"
 #include "tools/text/printable.h"
+#include "tools/text/shell_word.h"
 #include "tools/text/table.h"
 
 namespace flashlab {
@@ -218,7 +219,7 @@ int run_smart(const SmartOptions& o) {
 int run_fsck(const FsckOptions& o) {
     if (const auto mounted = find_mount(o.directory))
         return complain(fmt::format("fsck: {} is mounted on {}; unmount it first: flashlab umount {}", mounted->source, mounted->mount_point,
-                                    mounted->mount_point),
+                                    shell_word(mounted->mount_point)),
                         fsck_operational);
     OpenOptions options = options_for(DeviceAccess::look); // a device with problems is left as it is
     std::vector<ImageDamage> damage;

@@ -38,6 +38,7 @@
 #include "tools/live/mount_session.h"
 #include "tools/log/event_level.h"
 #include "tools/run/virtual_device.h"
+#include "tools/text/shell_word.h"
 
 namespace flashlab {
 namespace {
@@ -136,14 +137,16 @@ std::string obstacle(const MountSessionConfig& config) {
     struct stat here {};
     struct stat above {};
     if (::stat(point.c_str(), &here) != 0)
-        return errno == ENOTCONN ? fmt::format("{}: a mount that died is still here; remove it with: flashlab umount {}", point, point)
-                                 : fmt::format("{}: {}; make the mount point with: mkdir {}", point, std::strerror(errno), point);
+        return errno == ENOTCONN ? fmt::format("{}: a mount that died is still here; remove it with: flashlab umount {}", point, shell_word(point))
+                                 : fmt::format("{}: {}; make the mount point with: mkdir {}", point, std::strerror(errno), shell_word(point));
     if (!S_ISDIR(here.st_mode)) return fmt::format("{}: is no directory; name an empty directory as mount point", point);
     if (::stat((point + "/..").c_str(), &above) == 0 && (above.st_dev != here.st_dev || above.st_ino == here.st_ino))
-        return fmt::format("{}: something is mounted here already; unmount it (flashlab umount {}) or name another directory", point, point);
+        return fmt::format("{}: something is mounted here already; unmount it (flashlab umount {}) or name another directory", point,
+                           shell_word(point));
     if (const auto mounted = find_mount(config.directory); mounted && !is_further(config))
         return fmt::format("{}: is mounted on {} already; unmount it first: flashlab umount {}{}", config.directory, mounted->mount_point,
-                           mounted->mount_point, config.mount.read_only ? "; only a drive that is mounted read-only may be mounted again" : "");
+                           shell_word(mounted->mount_point),
+                           config.mount.read_only ? "; only a drive that is mounted read-only may be mounted again" : "");
     return {};
 }
 
