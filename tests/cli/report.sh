@@ -52,6 +52,12 @@ for op in read write; do
     p99=$("$FLASHLAB" query "$work/dftl.db" "SELECT p99_us FROM v_request_pct WHERE op = '$op'" --csv | tr -d '\r' | tail -n 1)
     grep -q "\"latency_us.$op.p99\":${p99%.0}[,.}]" "$work/data.json" || wrong "query has $p99 for the p99 of $op, the page another: $(grep -o "latency_us.$op.p99\":[0-9.]*" "$work/data.json")"
 done
+# A request that a replay splits is one request, as its own report counts.
+printf '%s\n' '0.001 0 8 8 0' '0.002 0 0 8 0' '0.003 0 0 16 0' > "$work/split.trace"
+"$FLASHLAB" replay "$work/split.trace" --format disksim --preset tiny --compact --log all --events "$work/split.db" > /dev/null 2>&1 || wrong "replay of a split request"
+[[ $("$FLASHLAB" query "$work/split.db" "SELECT count(*) FROM host_request" --csv | tr -d '\r' | tail -n 1) = 4 ]] || wrong "the request was not split"
+code 0 report "$work/split.db" -o "$work/split.html"
+data_of "$work/split.html" | grep -q '"overview":{[^}]*"requests":3,' || wrong "three requests, one of them in two pieces, are told as another number"
 # Requests that come at once and wait: each counts when it was answered, so that the flash's pages find their bytes.
 for i in $(seq 0 1999); do echo "0.000001 0 $((i % 500 * 8)) 8 0"; done > "$work/burst.trace"
 "$FLASHLAB" replay "$work/burst.trace" --format disksim --preset tiny --log all --events "$work/burst.db" > /dev/null 2>&1 || wrong "replay of a burst"

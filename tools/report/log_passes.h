@@ -38,6 +38,10 @@ public:
     [[nodiscard]] Json latency() const;
     [[nodiscard]] Json throughput() const;
     void add_to_overview(Json& overview) const;
+    /// Of so many pieces that the drive was asked for: the requests that they were of, where the log has them all; else the pieces.
+    [[nodiscard]] std::int64_t whole(std::size_t op, std::int64_t pieces) const {
+        return rows_[op] == pieces ? static_cast<std::int64_t>(curves_[op].count()) : pieces;
+    }
     /// Bytes that the host wrote, in coarse_bins, each request when it was answered: a request that waits is programmed long after it came.
     [[nodiscard]] const std::vector<double>& written() const { return written_.values(); }
 
@@ -53,6 +57,7 @@ private:
 
     static constexpr std::size_t bins = 400;
     std::array<LatencyCurve, host_op_names.size()> curves_;
+    std::array<std::int64_t, host_op_names.size()> rows_{};
     Request under_way_;
     TimeBins requests_, read_bytes_, write_bytes_, written_;
     std::vector<double> longest_us_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <vector>
 
 #include <fmt/format.h>
@@ -73,13 +74,16 @@ private:
         each("SELECT host_reads, host_writes, host_trims, host_flushes, host_read_bytes, host_write_bytes, pram_words_written, free_blocks FROM "
              "v_run_totals WHERE run = {}",
              [&](const LogRow& r) {
-                 o.add("requests", r.number(0) + r.number(1) + r.number(2) + r.number(3));
-                 for (int i = 0; i < 8; ++i)
-                     o.add(std::array{"reads", "writes", "trims", "flushes", "host_read_bytes", "host_write_bytes", "pram_words_written",
-                                      "free_blocks"}[static_cast<std::size_t>(i)],
+                 std::array<std::int64_t, host_op_names.size()> of_op{};
+                 for (std::size_t op = 0; op < of_op.size(); ++op) of_op[op] = requests.whole(op, r.number(static_cast<int>(op)));
+                 const std::int64_t all = std::accumulate(of_op.begin(), of_op.end(), std::int64_t{0});
+                 o.add("requests", all);
+                 for (std::size_t op = 0; op < of_op.size(); ++op) o.add(std::array{"reads", "writes", "trims", "flushes"}[op], of_op[op]);
+                 for (int i = 4; i < 8; ++i)
+                     o.add(std::array{"host_read_bytes", "host_write_bytes", "pram_words_written", "free_blocks"}[static_cast<std::size_t>(i - 4)],
                            r.number(i));
                  if (seconds <= 0) return;
-                 o.add("iops", rounded(static_cast<double>(r.number(0) + r.number(1) + r.number(2) + r.number(3)) / seconds));
+                 o.add("iops", rounded(static_cast<double>(all) / seconds));
                  o.add("read_mb_s", rounded(r.real(4) / 1e6 / seconds));
                  o.add("write_mb_s", rounded(r.real(5) / 1e6 / seconds));
              });
@@ -243,7 +247,10 @@ SELECT c.name AS cause, count(*) AS jobs, sum(valid_pages) AS pages_copied, roun
 
     /// v_blame and v_blame_request of this run, from one evaluation of v_blame_part.
     void add_blame() {
-        if (auto made = make_blame_table(log_, range_.run, options_.blame_progress); !made) failure_ = made.error();
+        if (auto made = make_blame_table(log_, range_.run, options_.blame_progress); !made) {
+            failure_ = made.error();
+            return;
+        }
         out_.add("blame",
                  table("SELECT what, requests, ns, round(ns * 1.0 / sum(ns) OVER (), 6) AS share, meaning FROM (SELECT class, what, meaning, "
                        "count(*) AS requests, sum(ns) AS ns FROM blamed GROUP BY class) ORDER BY ns DESC"));
