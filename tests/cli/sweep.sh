@@ -38,6 +38,10 @@ load = "replayed"
 seed = 2
 END
 code 0 plan s.toml -o p.jsonl
+says 'warning: load replayed: seeds change a replay by bad blocks and errors at most'
+sed 's/^wrap = true/&\nprecondition = "fill:100,random:1x"/' s.toml > random.toml
+code 0 plan random.toml
+[[ ! -s err ]] || wrong "a load whose seeds matter is warned of: $(head -n 1 err)"
 is "$(wc -l < p.jsonl)" 14 "runs of the plan"
 code 0 plan s.toml
 cmp -s out p.jsonl || wrong "the plan does not repeat"

@@ -270,7 +270,13 @@ private:
         if (!runtime) return std::unexpected(runtime.error());
         const bool is_endless = take_out(of, "time_based") && !runtime->empty(); // the time alone ends it
         const auto bytes = *io_size ? *io_size : *file_size;
-        if (bytes && is_endless) out_.note(Kind::left_out, "size", fmt::format("{}", *bytes), "time_based: the time alone ends the load");
+        if (*file_size)
+            out_.note(Kind::nearly, "size", fmt::format("{}", **file_size),
+                      fmt::format("{}; in fio the addresses stay within it, too, while a load covers the whole drive: give that this --size",
+                                  is_endless ? "time_based: the time ends the load"
+                                  : *io_size ? "io_size ends the load"
+                                             : "as io-size"));
+        if (*io_size && is_endless) out_.note(Kind::left_out, "io_size", fmt::format("{}", **io_size), "time_based: the time ends the load");
         for (const Part& part : *parts) {
             std::string queue =
                 fmt::format("rw={},bs={},iodepth={}", pattern, part.bytes, std::max<std::uint64_t>(1, part_of(iodepth, part.share, 0.5)));

@@ -236,8 +236,9 @@ void SqliteEventLog::write_batches(Turn turn) {
 }
 
 void SqliteEventLog::stop_with(const std::string& why, std::unique_lock<std::mutex>& lock) {
-    const std::string said =
-        fmt::format("event log {}: {}; the log stops here, the device goes on; with room again: flashlab ctl MNT set log=summary", config_.path, why);
+    const std::string said = fmt::format("event log {}: {}; the log stops here, {}", config_.path, why,
+                                         config_.kind == "mount" ? "the device goes on; with room again: flashlab ctl MNT set log=summary"
+                                                                 : "and what it tells is not all");
     failure_ = said;
     running_ = false;
     filling_->clear();

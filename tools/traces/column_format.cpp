@@ -209,6 +209,7 @@ std::expected<ColumnSpec, std::string> parse_column_spec(const std::string& colu
     if (auto done = for_each_part(columns, [&](std::string_view part) { return set_column(spec, part); }); !done)
         return std::unexpected(done.error());
     if (spec.offset == 0) return std::unexpected(std::string{"--columns: 'off' is missing: a request has an address"});
+    if (spec.length == 0) spec.length_unit = spec.offset_unit; // a sector each where addresses are sectors
     if (words.empty()) {
         for (const auto& [word, op] : {std::pair{"R", TraceOp::read},
                                        {"r", TraceOp::read},

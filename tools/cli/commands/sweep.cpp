@@ -1,4 +1,5 @@
 /// flashlab sweep: many configurations, loads and seeds, on any number of machines.
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <filesystem>
@@ -15,6 +16,7 @@
 #include "tools/host/aside_file.h"
 #include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
+#include "tools/host/standard_streams.h"
 #include "tools/run/device_choice.h"
 #include "tools/sweep/sweep_database.h"
 #include "tools/sweep/sweep_journal.h"
@@ -106,9 +108,27 @@ std::expected<SweepRecords, std::string> results_so_far(const SweepStatusOptions
     return known;
 }
 
+/// The first load that its seeds play nearly alike: a trace does not hang on them, and what lies on the drive neither where nothing is written at
+/// random.
+std::string load_without_chance(const std::vector<SweepRun>& runs) {
+    std::map<std::string, std::uint64_t> first_seeds;
+    for (const SweepRun& run : runs) {
+        const bool has_seeds = first_seeds.emplace(run.load, run.seed).first->second != run.seed;
+        if (has_seeds && run.command.front() == "replay" &&
+            std::ranges::none_of(run.command, [](const auto& word) { return word.contains("random"); }))
+            return run.load;
+    }
+    return {};
+}
+
 int run_sweep_plan(const SweepPlanOptions& o) {
     const auto runs = plan_sweep(o.sweep, {.wrong_usage = wrong_usage_of, .default_bench_bytes = default_bench_bytes});
     if (!runs) return complain("sweep plan: " + runs.error(), exit_usage);
+    if (const std::string load = load_without_chance(*runs); !load.empty())
+        tell(fmt::format(
+            "flashlab: sweep plan: warning: load {}: seeds change a replay by bad blocks and errors at most, unless pages lie at random before "
+            "it: give it precondition = \"fill:100,random:1x\", or one seed\n",
+            load));
     std::string text;
     for (const SweepRun& run : *runs) text += run.to_json().dump() + "\n";
     if (o.output.empty()) {
