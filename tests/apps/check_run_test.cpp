@@ -2,6 +2,7 @@
 #include "tools/explore/check_run.h"
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -82,6 +83,32 @@ TEST_CASE("a state has the attributes of its files and none that the state or th
     REQUIRE(directory.make(state.tree()).has_value());
     char value = 0;
     CHECK(::getxattr(path.c_str(), "user.left", &value, 1) == -1);
+}
+
+TEST_CASE("a file with a page behind a hole of a tebibyte is unpacked without a walk through the hole", "[apps][check_run]") {
+    const TemporaryDirectory work;
+    RecordedProgram program;
+    program.prepared();
+    const auto file = program.create("f");
+    program.write(file, 5000, "first");
+    program.write(file, std::uint64_t{1} << 40, "last");
+    const Past past{program.history()};
+    const LeftState state{past, *find_persistence("posix"), {past.size(), {}}};
+    StateDirectory directory{past, (work / "tree").string()};
+    const auto began = std::chrono::steady_clock::now();
+    if (const auto made = directory.make(state.tree()); !made) {
+        WARN("skipped: the host takes no file of a tebibyte there: " << made.error());
+        return;
+    }
+    CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds{5}); // the walk took minutes
+    std::ifstream made{work / "tree/f", std::ios::binary};
+    for (const auto& [at, text] : {std::pair{std::uint64_t{4999}, std::string{"\0first\0", 7}}, {std::uint64_t{1} << 40, std::string{"last"}}}) {
+        std::string found(text.size(), ' ');
+        made.seekg(static_cast<std::streamoff>(at));
+        made.read(found.data(), static_cast<std::streamsize>(found.size()));
+        CHECK(found == text);
+    }
+    CHECK(std::filesystem::file_size(work / "tree/f") == (std::uint64_t{1} << 40) + 4);
 }
 
 TEST_CASE("a state that fails twice and passes while its cause is sought is not repeatable, and no failing state without a finding",

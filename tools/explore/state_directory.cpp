@@ -157,9 +157,12 @@ void StateDirectory::compose(const LeftFile& file, std::uint64_t offset, std::si
 
 std::string StateDirectory::fill(int fd, const LeftFile& file, std::uint64_t present_bytes) {
     if (present_bytes != file.size && ::ftruncate(fd, static_cast<off_t>(file.size)) != 0) return std::strerror(errno);
-    const std::uint64_t last = file.pages.empty() ? 0 : (file.pages.back().page + 1) * std::uint64_t{page_bytes};
     for (std::uint64_t offset = 0; offset < file.size; offset += chunk_bytes) {
-        if (offset >= last && present_bytes <= offset) return {}; // a hole to the end, as ftruncate() made it
+        if (offset >= present_bytes) { // holes, as ftruncate() made them: on to the next page that was written
+            const auto next = std::ranges::lower_bound(file.pages, static_cast<std::uint32_t>(offset / page_bytes), {}, &LeftPage::page);
+            if (next == file.pages.end()) return {};
+            offset = std::max(offset, next->page * std::uint64_t{page_bytes} / chunk_bytes * chunk_bytes);
+        }
         const std::size_t bytes = std::min<std::uint64_t>(chunk_bytes, file.size - offset);
         compose(file, offset, bytes);
         const bool may_be_there = offset < present_bytes;
