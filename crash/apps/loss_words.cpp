@@ -65,12 +65,19 @@ std::optional<std::uint32_t> reliance(const Past& past, const LeftState& state, 
 LossWords nothing_lost(const Past& past, const LeftState& state) {
     LossWords words;
     const std::uint32_t cut = state.cut();
+    if (cut != 0 && past.line(cut - 1).act == Act::promise) { // right before it the files were good
+        words.what = fmt::format("{} was promised at line {} before it was written: nothing was lost, all calls before the promise are there",
+                                 past.told(cut - 1).substr(8), cut);
+        words.missing_call = fmt::format("before {}, hand over what a buffer holds (fflush, msync of a mapping), and fsync it", told(past, cut - 1));
+        words.cause = "promise before the write";
+        return words;
+    }
     const std::string before = cut == 0 ? std::string{"the beginning"} : told(past, cut - 1);
     const std::string after = cut < past.size() ? told(past, cut) : std::string{"the end"};
     words.what = fmt::format("nothing was lost, but the update was half done: the cut came between {} and {}, and all calls before it are there",
                              before, after);
     words.missing_call = "write the new content to a file of another name, fsync it, rename it over the old one, fsync the directory";
-    words.cause = fmt::format("between {} and {}", cut == 0 ? "" : past.kind(cut - 1), cut < past.size() ? past.kind(cut) : "end");
+    words.cause = fmt::format("half done from {} on", cut == 0 ? "the beginning" : past.kind(cut - 1));
     return words;
 }
 
@@ -122,6 +129,14 @@ LossWords tell_losses(const Past& past, const Persistence& model, const LeftStat
                                                                           : ""));
     }
     words.cause = fmt::format("{} without {}", words.cause, fmt::join(kinds, ", "));
+    return words;
+}
+
+LossWords told_as_endless(LossWords words, double seconds) {
+    words.what = fmt::format("the check did not end within {} s, so it did not judge this: {}", seconds, words.what);
+    words.missing_call =
+        fmt::format("if the program waits for ever on this state: {}; if it is slow: --timeout with more seconds", words.missing_call);
+    words.cause = "no end: " + words.cause;
     return words;
 }
 

@@ -20,5 +20,7 @@ struct LossWords {
 };
 
 [[nodiscard]] LossWords tell_losses(const Past& past, const Persistence& model, const LeftState& state);
+/// Of a check that was ended after so many seconds: the state is what it may hang on, and nothing was found wrong with it.
+[[nodiscard]] LossWords told_as_endless(LossWords words, double seconds);
 
 } // namespace flashlab

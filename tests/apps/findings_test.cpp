@@ -1,5 +1,7 @@
 // Goal: a finding names one cause, told once, with as few losses as it takes; and what it calls kept is there.
 // Method: small programs with a known mistake, explored by shell checks.
+#include <fmt/format.h>
+
 #include "tests/apps/recorded_program.h"
 #include "tests/support/catch.h"
 #include "tests/support/temporary_directory.h"
@@ -173,4 +175,81 @@ TEST_CASE("of a file that is renamed before its data are on the disk the name is
     const LossWords words = words_of(program, "posix", {{.line = 2}});
     CHECK(words.what.starts_with("after a power cut c can lack its data: line 4 (rename c.tmp -> c) was kept, line 3 (write c.tmp 0+3"));
     CHECK(words.missing_call == "fsync(c.tmp) before line 4 (rename c.tmp -> c)");
+}
+
+TEST_CASE("a file that is replaced in place in many calls is one finding, from the call on that begins it", "[apps][findings]") {
+    RecordedProgram program;
+    const auto file = program.create("db");
+    program.append(file, "whole");
+    program.prepared();
+    for (int round = 0; round < 3; ++round) {
+        program.truncate(file, 0);
+        for (const char* table : {"a", "b", "c"}) { // what a store makes anew, file by file
+            const auto made = program.create(fmt::format("{}{}", table, round));
+            program.append(made, "x");
+            program.fsync(made);
+        }
+        program.append(file, "whole");
+        program.fsync(file);
+    }
+    const ExploreResult result = explored(program, "strict", "grep -qx whole db");
+    REQUIRE(result.findings.size() == 1);
+    CHECK(result.findings[0].states > 5);
+    CHECK(result.findings[0].words.what.contains("between line 4 (truncate db 5 -> 0) and line 5"));
+}
+
+TEST_CASE("what is promised before it is written is told as that, once, and not as an update that is half done", "[apps][findings]") {
+    RecordedProgram program;
+    const auto file = program.create("log");
+    program.prepared();
+    for (const std::string record : {"a", "b", "c"}) {
+        program.promise(record); // the record waits in a buffer of the program
+        program.promise("more of " + record);
+        program.append(file, record);
+        program.fsync(file);
+    }
+    const ExploreResult result =
+        explored(program, "strict", R"(while read -r record; do grep -q "${record#more of }" log || exit 1; done < "$FLASHLAB_ACKS")");
+    REQUIRE(result.findings.size() == 1);
+    CHECK(result.findings[0].states == 6);
+    CAPTURE(result.findings[0].words.what);
+    CHECK(result.findings[0].words.what.contains("before it was written: nothing was lost"));
+    CHECK(result.findings[0].words.missing_call.contains("fflush"));
+}
+
+TEST_CASE("an update that is half done behind a promise is not taken for a promise that came too early", "[apps][findings]") {
+    RecordedProgram program;
+    const auto file = program.create("f");
+    program.prepared();
+    for (const std::string version : {"1", "2", "3"}) {
+        program.truncate(file, 0);
+        program.append(file, version);
+        program.fsync(file);
+        program.promise(version);
+    }
+    const ExploreResult result = explored(program, "strict", "[ ! -s \"$FLASHLAB_ACKS\" ] || [ -s f ]");
+    REQUIRE(result.findings.size() == 1);
+    CAPTURE(result.findings[0].words.what);
+    CHECK_FALSE(result.findings[0].words.what.contains("before it was written"));
+}
+
+TEST_CASE("a check that does not end is told as that, beside what is found wrong", "[apps][findings]") {
+    const TemporaryDirectory work;
+    RecordedProgram program;
+    const auto file = program.create("f");
+    program.append(file, "old");
+    program.prepared();
+    program.truncate(file, 0);
+    program.append(file, "new");
+    const Past past{program.history()};
+    const ExploreResult result =
+        StateExplorer{past,
+                      *find_persistence("strict"),
+                      {.check = "[ -s f ] || sleep 600", .work = work.path().string(), .limit = std::chrono::milliseconds{500}, .states = 50}}
+            .run();
+    REQUIRE(result.findings.size() == 1);
+    const LossWords& words = result.findings[0].words;
+    CAPTURE(words.what);
+    CHECK(words.what.starts_with("the check did not end within 0.5 s, so it did not judge this: "));
+    CHECK(words.missing_call.contains("--timeout"));
 }

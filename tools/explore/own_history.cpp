@@ -302,7 +302,7 @@ CheckEnd OwnHistory::judge(const LeftState& state, const std::string& directory,
     if (wrong.empty()) return CheckEnd::passed;
     const std::string complaints = last_lines(output + ".err", 4);
     std::ofstream{output, std::ios::trunc} << wrong << '\n' << complaints << '\n';
-    return CheckEnd::failed;
+    return answer.verdict.end == CheckEnd::timed_out ? CheckEnd::timed_out : CheckEnd::failed;
 }
 
 Json OwnHistory::facts() const {

@@ -17,6 +17,7 @@ namespace {
 /// Drawn ones: then there is nothing new. A point that has other states is drawn every few times that all points are.
 std::size_t duplicates_in_a_row(std::size_t cuts) { return 3'000 + 4 * cuts; }
 constexpr int shrinking_checks = 200;
+constexpr int patient_checks = 24; ///< where one has taken all its time
 constexpr std::size_t most_findings = 64;
 
 /// So far, of this process and of its children that ended.
@@ -125,6 +126,7 @@ bool StateExplorer::fails(Worker& worker, CutState state) {
         left.emplace(past_, model_, durable, std::move(state));
     }
     const CheckEnd end = check(worker, *left);
+    worker.has_timed_out = end == CheckEnd::timed_out;
     return end == CheckEnd::failed || end == CheckEnd::timed_out;
 }
 
@@ -165,19 +167,40 @@ std::string StateExplorer::known_cause(Worker& worker, const LeftState& state, C
     return cause;
 }
 
+/// Where nothing was lost, the cut from which on it fails: all cuts between that and this one have one cause. It steps back further and further until
+/// the check passes, and halves what is between.
+CutState StateExplorer::with_its_begin(Worker& worker, CutState state) {
+    std::uint32_t fails_at = state.cut, passes_at = std::min(state.cut, std::max(config_.from, past_.first_cut()));
+    for (std::uint32_t step = 1; fails_at - passes_at > step; step *= 2) {
+        if (!fails(worker, {fails_at - step, {}})) {
+            passes_at = fails_at - step;
+            break;
+        }
+        fails_at -= step;
+    }
+    while (fails_at - passes_at > 1) {
+        const std::uint32_t middle = passes_at + (fails_at - passes_at) / 2;
+        (fails(worker, {middle, {}}) ? fails_at : passes_at) = middle;
+    }
+    return {fails_at, {}};
+}
+
 /// Gives losses back, half of them, a quarter, one by one, for as long as the check still fails.
 CutState StateExplorer::shrink(Worker& worker, CutState state) {
     CutState best{state.cut, {}};
     int checks = 1;
-    if (fails(worker, best)) return best;
+    if (fails(worker, best)) return with_its_begin(worker, std::move(best));
     best = std::move(state);
+    int most = shrinking_checks;
     for (std::size_t part = std::max<std::size_t>(1, best.losses.size() / 2);; part /= 2) {
-        for (std::size_t at = 0; at < best.losses.size() && checks < shrinking_checks;) {
+        for (std::size_t at = 0; at < best.losses.size() && checks < most;) {
             CutState fewer{best.cut, best.losses};
             const auto from = fewer.losses.begin() + static_cast<std::ptrdiff_t>(at);
             fewer.losses.erase(from, from + static_cast<std::ptrdiff_t>(std::min(part, best.losses.size() - at)));
             ++checks;
-            if (fails(worker, fewer))
+            const bool fails_still = fails(worker, fewer);
+            if (worker.has_timed_out) most = std::min(most, patient_checks);
+            if (fails_still)
                 best = std::move(fewer);
             else
                 at += part;
@@ -192,10 +215,15 @@ StateExplorer::Judgement StateExplorer::judgement_of(Worker& worker, const Numbe
     const CutState small = shrink(worker, std::move(rest));
     const bool fails_still = fails(worker, small); // and leaves what it printed
     if (Interruption::came() || !fails_still) return {};
-    return {
-        .known = {},
-        .finding = LossFinding{
-            .words = {}, .state = small, .found_at = failing.number, .states = 1, .said = what_check_said(worker.output), .kept = {}, .kinds = {}}};
+    return {.known = {},
+            .finding = LossFinding{.words = {},
+                                   .state = small,
+                                   .has_timed_out = worker.has_timed_out,
+                                   .found_at = failing.number,
+                                   .states = 1,
+                                   .said = what_check_said(worker.output),
+                                   .kept = {},
+                                   .kinds = {}}};
 }
 
 /// What a judgement says depends on the findings before it. So that any number of workers finds the same, it counts when all states before this one
@@ -247,6 +275,7 @@ void StateExplorer::add(LossFinding finding) {
     const std::lock_guard identifying{*config_.contents};
     const LeftState small{past_, model_, order_.unsynced(finding.state.cut).durable, finding.state};
     finding.words = tell_losses(past_, model_, small);
+    if (finding.has_timed_out) finding.words = told_as_endless(std::move(finding.words), std::chrono::duration<double>(config_.limit).count());
     finding.kinds = kinds_of(past_, finding.state.losses);
     const auto found = std::ranges::find(result_.findings, finding.words.cause, [](const LossFinding& f) { return f.words.cause; });
     if (found != result_.findings.end()) {

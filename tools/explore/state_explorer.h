@@ -43,6 +43,7 @@ struct ExploreConfig {
 struct LossFinding {
     LossWords words;
     CutState state;              ///< shrunk
+    bool has_timed_out = false;  ///< the check was ended, and judged nothing
     std::uint64_t found_at = 0;  ///< the number of its state, from 1 on
     std::uint64_t states = 0;    ///< that failed of this cause
     std::string said;            ///< first and last lines of the check
@@ -78,7 +79,8 @@ private:
         StateDirectory directory;
         std::string output, promises;
         std::uint64_t promises_written = ~std::uint64_t{0};
-        std::uint64_t checks = 0; ///< of the state that it works on
+        std::uint64_t checks = 0;   ///< of the state that it works on
+        bool has_timed_out = false; ///< the last of fails()
     };
     struct Numbered {
         std::uint64_t number;
@@ -99,6 +101,7 @@ private:
     [[nodiscard]] Judgement judgement_of(Worker& worker, const Numbered& failing);
     [[nodiscard]] std::string known_cause(Worker& worker, const LeftState& state, CutState& rest);
     [[nodiscard]] CutState shrink(Worker& worker, CutState state);
+    [[nodiscard]] CutState with_its_begin(Worker& worker, CutState state);
     [[nodiscard]] std::shared_ptr<const Durability> durable_at(std::uint32_t cut);
     void add(LossFinding finding);
     void stop(std::string why);
