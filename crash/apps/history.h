@@ -29,7 +29,7 @@ enum class Act : std::uint8_t {
     write,      ///< ino, offset, data
     truncate,   ///< ino, bytes: the new size
     zero,       ///< ino, offset, bytes: zeros; the size stays
-    extend,     ///< ino, bytes: the size is at least this; offset: from there on each page has a block
+    extend,     ///< ino, bytes: the size is at least this, but with a `mode` (FALLOC_FL_KEEP_SIZE); offset: from there on each page has a block
     chmod,      ///< ino, mode
     set_xattr,  ///< ino, name, data
     drop_xattr, ///< ino, name
@@ -57,6 +57,8 @@ struct Operation {
     return act == Act::make || act == Act::link || act == Act::unlink || act == Act::rmdir || act == Act::rename || act == Act::exchange;
 }
 [[nodiscard]] constexpr bool is_sync(Act act) { return act == Act::fsync || act == Act::fdatasync || act == Act::sync_all; }
+
+[[nodiscard]] constexpr bool keeps_size(const Operation& extend) { return extend.mode != 0; }
 
 /// The first bytes of the file of a history.
 [[nodiscard]] std::string history_head();

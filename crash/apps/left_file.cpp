@@ -81,7 +81,7 @@ void LeftState::change(std::uint32_t i, const FilePast& past, Growing& to) {
     } else if (line.act == Act::zero) {
         touch(line.offset, line.offset + line.bytes);
     } else if (line.act == Act::extend) {
-        to.file.size = std::max(to.file.size, line.bytes);
+        if (!keeps_size(line)) to.file.size = std::max(to.file.size, line.bytes);
     } else if (line.act == Act::set_xattr) {
         to.file.xattrs[line.name] = line.data;
     } else if (line.act == Act::drop_xattr) {
@@ -91,11 +91,19 @@ void LeftState::change(std::uint32_t i, const FilePast& past, Growing& to) {
 
 LeftState::BlockOf LeftState::block_of(std::uint32_t i, std::uint32_t page, const Growing& file) const {
     if (model_.names != NameOrder::prefix) return BlockOf::stays;
-    const auto& fills = past_.file(file.file.ino)->pages.at(page).fills;
+    const FilePast& past = *past_.file(file.file.ino);
+    const auto& fills = past.pages.at(page).fills;
     const auto behind = std::ranges::upper_bound(fills, i);
-    const std::uint32_t filled = behind == fills.begin() ? 0 : *(behind - 1);
+    std::uint32_t filled = behind == fills.begin() ? 0 : *(behind - 1);
+    bool is_reserved = false; // by fallocate: reads zeros until all of a write is there
+    for (auto r = past.reserved.rbegin(); r != past.reserved.rend() && r->first > filled && !is_reserved; ++r) {
+        is_reserved = r->first < i && boost::icl::contains(r->second, page);
+        if (is_reserved) filled = r->first;
+    }
     if (filled >= names_until_ && filled >= durable_->data_until(file.file.ino)) return BlockOf::is_lost;
-    return filled == i || !file.pages.contains(page) ? BlockOf::is_new : BlockOf::stays;
+    const auto present = file.pages.find(page);
+    const bool has_bytes = present != file.pages.end() && (!is_reserved || (present->second.version != no_line && present->second.version > filled));
+    return filled == i || !has_bytes ? BlockOf::is_new : BlockOf::stays;
 }
 
 void LeftState::write(std::uint32_t i, Growing& to) {

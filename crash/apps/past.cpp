@@ -108,7 +108,7 @@ void Past::follow_data(std::uint32_t i) {
         for (auto page = file.pages.lower_bound(static_cast<std::uint32_t>(from / page_bytes)); page != file.pages.end(); ++page)
             if (page->first * std::uint64_t{page_bytes} < to) page->second.lines.push_back(i);
     } else if (line.act == Act::extend) {
-        node.size = std::max(node.size, line.bytes);
+        if (!keeps_size(line)) node.size = std::max(node.size, line.bytes);
     }
     facts.size_after = node.size;
     follow_blocks(i);
@@ -129,7 +129,12 @@ void Past::follow_blocks(std::uint32_t i) {
         const auto end = static_cast<std::uint32_t>(std::min<std::uint64_t>((line.offset + line.bytes) / page_bytes, no_line));
         blocks.subtract(run_of(first_whole_page(line.offset), end)); // nothing, where no page is whole
     } else if (line.act == Act::extend && line.offset < line.bytes) {
-        blocks.add(run_of(static_cast<std::uint32_t>(line.offset / page_bytes), first_whole_page(line.bytes)));
+        const auto run = run_of(static_cast<std::uint32_t>(line.offset / page_bytes), first_whole_page(line.bytes));
+        PageRuns fresh;
+        fresh.add(run);
+        fresh -= blocks;
+        if (!fresh.empty()) files_[line.ino].reserved.emplace_back(i, std::move(fresh));
+        blocks.add(run);
     }
 }
 

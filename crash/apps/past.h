@@ -40,14 +40,15 @@ struct PagePast {
     mutable std::vector<std::uint64_t> ids; ///< of the contents, 0: not computed yet
 };
 
+/// Pages, kept as runs.
+using PageRuns = boost::icl::interval_set<std::uint32_t, std::less, boost::icl::right_open_interval<std::uint32_t>>;
+
 struct FilePast {
     std::vector<std::uint32_t> lines;   ///< that change content, size or attributes
     std::vector<std::uint32_t> flushes; ///< at which ext4 starts to write delayed blocks: a rename over a name, a close with `flushes`
     std::map<std::uint32_t, PagePast> pages;
+    std::vector<std::pair<std::uint32_t, PageRuns>> reserved; ///< lines of fallocate, and the pages to which each gave a block
 };
-
-/// Pages, kept as runs.
-using PageRuns = boost::icl::interval_set<std::uint32_t, std::less, boost::icl::right_open_interval<std::uint32_t>>;
 
 class Past {
 public:

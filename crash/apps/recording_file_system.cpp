@@ -1,9 +1,11 @@
 #include "crash/apps/recording_file_system.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include <fmt/format.h>
+#include <linux/falloc.h>
 #include <sys/stat.h>
 
 #include "crash/apps/history_base.h"
@@ -11,6 +13,8 @@
 namespace flashlab {
 
 namespace {
+
+constexpr std::uint64_t largest_recorded = std::uint64_t{0xffffffff} * page_bytes; ///< as in ext4: a page has a number of 32 bits
 
 std::string text_of(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
@@ -56,6 +60,8 @@ void RecordingFileSystem::before(const FsCall& call, const Operation& operation)
 }
 
 std::optional<FsError> RecordingFileSystem::before_or_again(const FsCall& call, const Operation& operation) {
+    const std::uint64_t from = operation.act == Act::truncate ? 0 : operation.offset; // a hole may be punched as far as the caller likes
+    if (operation.act != Act::zero && (from > largest_recorded || operation.bytes > largest_recorded - from)) return FsError{EFBIG};
     const Planned planned{call, operation, true};
     return before_call_(&planned);
 }
@@ -192,8 +198,9 @@ FsResult<SimTime> RecordingFileSystem::allocate(const FsCall& call, Ino ino, Fal
     auto done = below_.allocate(call, ino, mode, offset, bytes);
     if (!done) return done;
     if (zeroes) sink_({.act = Act::zero, .ino = ino.value(), .offset = offset, .bytes = bytes});
-    if (mode == FallocateMode::allocate || mode == FallocateMode::zero_range)
-        sink_({.act = Act::extend, .ino = ino.value(), .offset = offset, .bytes = offset + bytes});
+    const bool keeps = mode == FallocateMode::keep_size || mode == FallocateMode::zero_range_keep_size;
+    if (mode != FallocateMode::punch_hole)
+        sink_({.act = Act::extend, .ino = ino.value(), .offset = offset, .bytes = offset + bytes, .mode = keeps ? FALLOC_FL_KEEP_SIZE : 0u});
     return done;
 }
 

@@ -144,6 +144,23 @@ TEST_CASE("a recorded sync counts the lines that came between its first step and
     CHECK(lines.back().bytes == 0);
 }
 
+TEST_CASE("fallocate is recorded with the size or without, and no file grows beyond what a history can tell", "[apps][persistence]") {
+    FsWorld world{4096, 4u << 20};
+    std::vector<Operation> lines;
+    RecordingFileSystem recorded{*world.fs, [&](Operation&& line) { lines.push_back(std::move(line)); }, [&] { return lines.size(); },
+                                 [](const RecordingFileSystem::Planned*) { return std::nullopt; }};
+    const Ino file = world.create("a");
+    REQUIRE(recorded.allocate(world.call(), file, FallocateMode::keep_size, page_bytes, page_bytes).has_value());
+    REQUIRE(lines.size() == 1);
+    CHECK((lines[0].act == Act::extend && lines[0].offset == page_bytes && lines[0].bytes == 2 * page_bytes && keeps_size(lines[0])));
+    REQUIRE(recorded.allocate(world.call(), file, FallocateMode::allocate, 0, page_bytes).has_value());
+    CHECK_FALSE(keeps_size(lines.back()));
+    const auto far = recorded.write(world.call(), file, std::uint64_t{1} << 50, std::as_bytes(std::span{"text", 4}));
+    REQUIRE_FALSE(far.has_value());
+    CHECK(far.error().error_number == EFBIG);
+    CHECK(recorded.allocate(world.call(), file, FallocateMode::punch_hole, 0, std::uint64_t{1} << 50).has_value());
+}
+
 namespace {
 
 /// A live history over a world, as a mount with --persistence has it.

@@ -5,14 +5,15 @@ using namespace flashlab;
 using namespace flashlab::test;
 
 TEST_CASE("rename over a name carries no overwrite in place, and nothing into fallocated space, but for strict", "[apps][persistence]") {
-    const bool is_fallocated = GENERATE(false, true);
-    CAPTURE(is_fallocated);
+    const std::string kind = GENERATE("in place", "fallocated", "fallocated, the size kept");
+    CAPTURE(kind);
     RecordedProgram p;
     prepare(p, "a", "old");
     const auto file = p.create("t");
-    if (!is_fallocated) p.append(file, std::string(2 * page, 'o'));
+    if (kind == "in place") p.append(file, std::string(2 * page, 'o'));
     p.prepared();
-    if (is_fallocated) p.extend(file, 2 * page);
+    if (kind == "fallocated") p.extend(file, 2 * page);
+    if (kind == "fallocated, the size kept") p.reserve(file, 2 * page);
     p.write(file, 0, std::string(2 * page, 'n'));
     p.close(file);
     p.rename("t", "a");
@@ -62,12 +63,13 @@ TEST_CASE("a file truncated to nothing and written into fallocated space has its
 }
 
 TEST_CASE("in one journal a truncation that is lost leaves the old bytes, and none of what was written behind it", "[apps][persistence]") {
-    const bool is_punched = GENERATE(false, true);
-    CAPTURE(is_punched);
+    const bool is_punched = GENERATE(false, true), is_fallocated = GENERATE(false, true);
+    CAPTURE(is_punched, is_fallocated);
     RecordedProgram p;
     const auto file = prepare(p, "a", std::string(2 * page, 'x'));
     p.prepared();
     is_punched ? p.punch(file, 0, 2 * page) : p.truncate(file, 0);
+    if (is_fallocated) p.extend(file, 2 * page);
     p.write(file, 0, std::string(2 * page, 'y'));
     const Check is_not_mixed = [](const AfterCut& c) {
         const std::string now = *c.read("a");
@@ -102,6 +104,20 @@ TEST_CASE("a new block is zeros or whole in one journal; one that was there can 
     };
     breaks_in("posix", p, [&](const AfterCut& c) { return !is_torn(c, "a"); });
     breaks_in("ext4 xfs posix", p, [&](const AfterCut& c) { return !is_torn(c, "b"); });
+}
+
+TEST_CASE("a block that fallocate made is zeros or whole in one journal, once its allocation is there", "[apps][persistence]") {
+    RecordedProgram p;
+    const auto file = prepare(p, "a", std::string(page, 'x'));
+    p.prepared();
+    p.truncate(file, 0);
+    p.extend(file, page);
+    p.fsync(file);
+    p.write(file, 0, std::string(page, 'y'));
+    breaks_in("posix", p, [](const AfterCut& c) {
+        const std::string now = *c.read("a");
+        return now.find('y') == std::string::npos || now == std::string(page, 'y');
+    });
 }
 
 TEST_CASE("an append shows zeros in posix, and in ext4 in the last block that was there", "[apps][persistence]") {

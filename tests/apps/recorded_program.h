@@ -35,6 +35,8 @@ public:
         sizes_[ino] = bytes;
     }
     void extend(std::uint64_t ino, std::uint64_t bytes) { add({.act = Act::extend, .ino = ino, .bytes = bytes}); }
+    /// fallocate(FALLOC_FL_KEEP_SIZE)
+    void reserve(std::uint64_t ino, std::uint64_t bytes) { add({.act = Act::extend, .ino = ino, .bytes = bytes, .mode = 1}); }
     void punch(std::uint64_t ino, std::uint64_t offset, std::uint64_t bytes) {
         add({.act = Act::zero, .ino = ino, .offset = offset, .bytes = bytes});
     }
