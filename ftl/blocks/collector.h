@@ -48,8 +48,8 @@ public:
     [[nodiscard]] bool can_lend(GroupId group) const;
     /// That part of the cache takes pages without a copy.
     [[nodiscard]] bool has_room_in(GroupId group, FrontierId part) const;
-    /// The host has written: nothing is folded for a while.
-    void note_written(SimTime now) { written_at_ = std::max(written_at_, now); }
+    /// The host has written: nothing is folded for a while. That it has read, idle() sees itself.
+    void note_written(SimTime now) { asked_at_ = std::max(asked_at_, now); }
     /// While the host asks for nothing; when to come back.
     [[nodiscard]] SimTime idle(SimTime now);
 
@@ -209,9 +209,10 @@ private:
     std::uint64_t jobs_made_ = 0;
     std::uint64_t page_copies_ = 0;
     std::uint64_t folded_pages_ = 0;
-    SimTime written_at_ = sim_start; ///< by the host, to the cache
-    SimTime line_at_ = sim_start;    ///< past it
-    std::uint32_t under_way_ = 0;    ///< on the call stack: nothing is retired meanwhile
+    SimTime asked_at_ = sim_start; ///< by the host: when it last wrote, or had read at a look
+    std::uint64_t pages_read_ = 0; ///< for the host, at the last look
+    SimTime line_at_ = sim_start;  ///< written past the cache
+    std::uint32_t under_way_ = 0;  ///< on the call stack: nothing is retired meanwhile
     struct Cursor {
         Job* job;
         std::uint32_t at; ///< unit of its victim

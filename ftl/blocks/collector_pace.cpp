@@ -1,5 +1,6 @@
 /// When blocks are collected, and how much of one at a time.
 #include <algorithm>
+#include <utility>
 
 #include "ftl/blocks/collector.h"
 
@@ -122,6 +123,8 @@ SimTime Collector::idle(SimTime now) {
     SimTime next = sim_never;
     for (const GroupId group : ids<GroupId>(ledger_.groups())) next = std::min(next, idle_group(group, enough, now));
     if (!config_.has_cache()) return next;
+    const std::uint64_t pages_read = array_.counters().reads[std::to_underlying(Cause::user)];
+    if (std::exchange(pages_read_, pages_read) != pages_read) asked_at_ = std::max(asked_at_, now);
     for (const GroupId group : ids<GroupId>(ledger_.groups())) next = std::min(next, fold_idle(group, now));
     return next;
 }
@@ -136,7 +139,7 @@ SimTime Collector::fold_idle(GroupId group, SimTime now) {
     const auto victim = job.victim ? job.victim : empty ? empty : oldest_to_fold(group);
     const std::uint32_t keep = frontiers_.writes_keep_free(host_frontier);
     if (!victim || (!empty && !frontiers_.open(group, host_frontier).has_room() && ledger_.free_in(group) <= keep)) return sim_never;
-    const SimTime from = std::max(written_at_ + config_.cache.fold_after, job.victim ? job.next_slice : sim_start);
+    const SimTime from = std::max(asked_at_ + config_.cache.fold_after, job.victim ? job.next_slice : sim_start);
     if (now < from && !empty) return from;
     if (!job.victim) start(job, *victim, false, now, ledger_.kind_of(*victim) == 0 ? Cause::gc : Cause::fold);
     const SimTime later = now + std::chrono::microseconds{config_.gc_slice_us};

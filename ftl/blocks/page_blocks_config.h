@@ -31,7 +31,7 @@ struct CacheRegion {
     std::uint32_t dynamic_blocks_a_group = 0; ///< that may be borrowed at a time; 0: no dynamic part
     CellType mode = CellType::slc;
     std::uint32_t units_a_block = 0;
-    Duration fold_after{0};    ///< the host's last write: what it overwrites soon is not worth folding
+    Duration fold_after{0};    ///< what the host last asked for: reads would wait for copies, and what it overwrites soon is not worth folding
     bool folds_at_rest = true; ///< false: at rest only while the cache has no room
     Duration fold_page{0};     ///< the controller's work for a unit that is folded, one after the other on each channel
 };

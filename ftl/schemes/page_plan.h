@@ -51,7 +51,7 @@ inline constexpr OptionOf<std::uint32_t> fold_page_ns{
      .behind = "ftl.fold_at_rest"}};
 inline constexpr OptionOf<std::uint32_t> fold_after_us{
     {.key = "ftl.fold_after_us",
-     .help = "Microseconds without a host write until the SLC cache is folded into the other blocks.",
+     .help = "Microseconds without a read or write of the host until the SLC cache is folded into the other blocks.",
      .phase = OptionPhase::mount,
      .initial = 50'000,
      .max = 1u << 30,

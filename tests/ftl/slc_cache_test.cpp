@@ -123,6 +123,18 @@ TEST_CASE("an idle drive folds what is in the cache, and the cache takes the hos
     CHECK(drive.ftl.check().empty());
 }
 
+TEST_CASE("a host that reads on is not disturbed by folding until it rests", "[ftl][slc]") {
+    Rig drive{cached()};
+    drive.write(0, cache_pages);
+    for (std::uint32_t i = 0; i < 200; ++i) { // as long as 20 rests
+        REQUIRE(drive.ssd.read(Sector{i % cache_pages}, 1, {}, drive.now));
+        drive.rest_for(rest / 10);
+    }
+    CHECK(drive.programs(Cause::fold) == 0);
+    drive.rest_for(std::chrono::seconds{5});
+    CHECK(drive.programs(Cause::fold) > 0);
+}
+
 TEST_CASE("pages that are overwritten in the cache are not folded", "[ftl][slc]") {
     Rig drive{cached()};
     for (int i = 0; i < 50; ++i) {
