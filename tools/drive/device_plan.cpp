@@ -21,14 +21,44 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value 
 double bytes_of_block(const SsdConfig& config) { return 1.0 * config.nand.geometry.pages_per_block * config.nand.geometry.page_bytes; }
 std::uint64_t logical_bytes(const FtlPlan& plan) { return std::uint64_t{plan.logical_pages} * plan.logical_page_bytes; }
 
+/// Of an SLC cache the blocks of its own, as a share of each plane's; none: their count stays as it is.
+struct CacheShare {
+    std::uint32_t own = 0, of_blocks = 1;
+    [[nodiscard]] static CacheShare of(const SsdConfig& config) {
+        const GeometryConfig& g = config.nand.geometry;
+        const std::uint32_t planes = g.channels * g.chips_per_channel * g.dies_per_chip * g.planes_per_die;
+        return {(config.ftl.options[page_option::slc_blocks] + planes - 1) / planes, g.blocks_per_plane};
+    }
+    /// In whole blocks of each plane: a small drive has more than its share, but not none.
+    void apply(SsdConfig& config) const {
+        if (own == 0) return;
+        const GeometryConfig& g = config.nand.geometry;
+        const auto a_plane = static_cast<std::uint32_t>(std::lround(1.0 * g.blocks_per_plane * own / of_blocks));
+        config.ftl.options.set(page_option::slc_blocks,
+                               std::max(1u, a_plane) * g.channels * g.chips_per_channel * g.dies_per_chip * g.planes_per_die);
+    }
+};
+
 std::expected<FtlPlan, std::string> plan_of(const SsdConfig& config) {
     const auto geometry = Geometry::make(config.nand.geometry);
     if (!geometry) return std::unexpected(geometry.error());
     return plan_ftl(config, *geometry);
 }
 
+/// What a drive of another size keeps of its preset.
+struct Scaling {
+    CacheShare cache{};
+    std::uint32_t halvings = 0; ///< of the blocks
+    double block_bytes = 0;     ///< of the preset
+    /// With the blocks that the configuration has now.
+    [[nodiscard]] std::expected<FtlPlan, std::string> plan(SsdConfig& config) const {
+        cache.apply(config);
+        return plan_of(config);
+    }
+};
+
 /// The least blocks_per_plane that holds `size`, with the channels as they are.
-std::expected<std::uint32_t, std::string> least_blocks(SsdConfig config, std::uint64_t size) {
+std::expected<std::uint32_t, std::string> least_blocks(SsdConfig config, std::uint64_t size, const Scaling& scaling) {
     auto& g = config.nand.geometry;
     const std::uint64_t plane_row =
         std::uint64_t{g.channels} * g.chips_per_channel * g.dies_per_chip * g.planes_per_die * g.pages_per_block * g.page_bytes;
@@ -37,7 +67,7 @@ std::expected<std::uint32_t, std::string> least_blocks(SsdConfig config, std::ui
     std::string why;
     const auto holds = [&](std::uint64_t blocks) {
         g.blocks_per_plane = static_cast<std::uint32_t>(blocks);
-        const auto plan = plan_of(config);
+        const auto plan = scaling.plan(config);
         const bool too_large = !Geometry::make(g).has_value(); // follows from doubling: what was wrong before it is the reason
         if (!plan && (!too_large || why.empty())) why = plan.error();
         return plan && logical_bytes(*plan) >= size;
@@ -64,16 +94,23 @@ std::expected<std::uint32_t, std::string> least_blocks(SsdConfig config, std::ui
 
 std::uint64_t dies_of(const GeometryConfig& g) { return std::uint64_t{g.channels} * g.chips_per_channel * g.dies_per_chip; }
 
-/// A group is a die; gives up channels, then chips, then dies, while groups would be too small to collect well, but none that ftl.groups, nand.rain
-/// or the user asks for.
-std::expected<void, std::string> fit_geometry(SsdConfig& config, std::uint64_t size, const std::vector<std::string>& asked) {
+/// A group is a die. While groups would be too small to collect well: halves the blocks as often as `scaling` lets it, since a drive with fewer dies
+/// is slower; then gives up channels, then chips, then dies, but none that ftl.groups, nand.rain or the user asks for.
+std::expected<void, std::string> fit_geometry(SsdConfig& config, std::uint64_t size, const std::vector<std::string>& asked, Scaling scaling) {
     auto& g = config.nand.geometry;
     const auto is_free = [&](std::string_view key) { return std::ranges::find(asked, key) == asked.end(); };
     const bool gives_up = is_free("nand.blocks_per_plane");
     const std::uint64_t before = dies_of(g);
+    if (!gives_up || !is_free("nand.pages_per_block")) scaling.halvings = 0;
     while (true) {
-        const auto blocks = least_blocks(config, size);
+        const auto blocks = least_blocks(config, size, scaling);
         const bool small = !blocks || std::uint64_t{*blocks} * g.planes_per_die < blocks_of_a_good_group;
+        if (small && scaling.halvings != 0) {
+            --scaling.halvings;
+            g.pages_per_block /= 2;
+            if (is_free("nand.block_erase_ns")) config.nand.timing.block_erase /= 2; // rates are not scaled
+            continue;
+        }
         std::uint32_t* give_up = !gives_up                                                      ? nullptr
                                  : g.channels > 1 && is_free("nand.channels")                   ? &g.channels
                                  : g.chips_per_channel > 1 && is_free("nand.chips_per_channel") ? &g.chips_per_channel
@@ -92,6 +129,7 @@ std::expected<void, std::string> fit_geometry(SsdConfig& config, std::uint64_t s
                     "nand.blocks_per_plane = {} and a size of {}, which takes {} of them, contradict each other: leave one of the two out",
                     g.blocks_per_plane, format_size(size), *blocks));
             g.blocks_per_plane = *blocks;
+            scaling.cache.apply(config);
             return {};
         }
         --*give_up;
@@ -100,28 +138,27 @@ std::expected<void, std::string> fit_geometry(SsdConfig& config, std::uint64_t s
 
 /// With as large a share for collections as `wanted` has, random writes cost as much. What is open or kept free takes as many blocks of a small drive
 /// as of a large one. Where half of the flash would not do, the spare stays.
-void keep_amplification(SsdConfig& config, std::uint64_t size, const FtlPlan& wanted) {
+void keep_amplification(SsdConfig& config, std::uint64_t size, const FtlPlan& wanted, const Scaling& scaling) {
     constexpr std::uint32_t most = 500, step = 8;
     const SsdConfig before = config;
     std::uint32_t& permille = config.ftl.reserved_permille;
     std::uint32_t& blocks = config.nand.geometry.blocks_per_plane;
     const auto mapped = [&config](const FtlPlan& plan) { return static_cast<double>(logical_bytes(plan)) / bytes_of_block(config); };
-    const auto wanted_spare = [&, share = wanted.effective_spare_blocks / mapped(wanted)](const FtlPlan& plan) {
-        return share * mapped(plan) + plan.spare_blocks - plan.effective_spare_blocks;
-    };
-    auto plan = plan_of(config);
+    const double share = wanted.effective_spare_blocks / (static_cast<double>(logical_bytes(wanted)) / scaling.block_bytes); // blocks of its size
+    const auto wanted_spare = [&](const FtlPlan& plan) { return share * mapped(plan) + plan.spare_blocks - plan.effective_spare_blocks; };
+    auto plan = scaling.plan(config);
     // What is held hangs on what is spare: some passes without a search for the blocks that hold the size.
     for (std::uint32_t pass = 0; plan && pass < 4; ++pass) {
         const double spare = wanted_spare(*plan), kept = (1000.0 - permille) / static_cast<double>(logical_bytes(*plan));
         permille = static_cast<std::uint32_t>(1000 * spare / (spare + mapped(*plan)));
         blocks = static_cast<std::uint32_t>(std::ceil(blocks * kept * static_cast<double>(size) / (1000.0 - permille)));
-        plan = plan_of(config);
+        plan = scaling.plan(config);
     }
     for (; permille <= most; permille += plan && plan->is_paced >= wanted.is_paced ? 1 : step) {
-        const auto found = least_blocks(config, size);
+        const auto found = least_blocks(config, size, scaling);
         if (!found) continue;
         blocks = *found;
-        plan = plan_of(config);
+        plan = scaling.plan(config);
         if (plan && plan->is_paced >= wanted.is_paced && plan->spare_blocks >= wanted_spare(*plan)) return;
     }
     config = before;
@@ -137,6 +174,16 @@ void warn_of_small(FtlPlan& plan, double usual) {
     plan.warnings.push_back(fmt::format("this drive is small{}: when full, random writes cost {} ({:.1f} each with {}a larger --size or more "
                                         "ftl.reserved_permille). Not an error",
                                         groups, writes, plan.closed_form_waf, plan.groups > 1 ? "fewer channels, " : ""));
+}
+
+/// "Space is scaled, rates are not" ends where the blocks cannot be smaller still.
+void warn_of_few_dies(FtlPlan& plan, const SsdConfig& config, const SsdConfig& asked) {
+    const std::uint64_t has = dies_of(config.nand.geometry), of = dies_of(asked.nand.geometry);
+    if (has >= of) return;
+    plan.warnings.push_back(
+        fmt::format("so small a drive has {} of the {} dies of {}, and is slower by as much; a larger --size has all of them. Not "
+                    "an error",
+                    has, of, config.preset));
 }
 
 std::expected<void, std::string> measure_journal(DevicePlan& plan) {
@@ -240,13 +287,21 @@ std::expected<DevicePlan, std::string> plan_device(const DeviceConfig& config, s
     const bool is_scaled = preset && preset->is_scaled && !is_asked("nand.blocks_per_plane") && !is_asked("ftl.reserved_permille");
     const auto usual = is_scaled ? plan_of(preset->config) : FtlPlan{};
     if (size) {
-        if (auto fitted = fit_geometry(plan.config.ssd, *size, asked); !fitted) return std::unexpected(fitted.error());
-        if (usual && usual->expected_waf != 0) keep_amplification(plan.config.ssd, *size, *usual);
+        Scaling scaling;
+        if (preset && preset->is_scaled && !is_asked("nand.blocks_per_plane") && !is_asked(page_option::slc_blocks.key))
+            scaling.cache = CacheShare::of(preset->config);
+        if (preset) {
+            scaling.halvings = preset->block_halvings;
+            scaling.block_bytes = bytes_of_block(preset->config);
+        }
+        if (auto fitted = fit_geometry(plan.config.ssd, *size, asked, scaling); !fitted) return std::unexpected(fitted.error());
+        if (usual && usual->expected_waf != 0) keep_amplification(plan.config.ssd, *size, *usual, scaling);
     }
     auto ftl = plan_of(plan.config.ssd);
     if (!ftl) return std::unexpected(ftl.error());
     plan.ftl = std::move(*ftl);
     warn_of_small(plan.ftl, usual ? usual->expected_waf : 0);
+    if (size && preset && preset->block_halvings != 0) warn_of_few_dies(plan.ftl, plan.config.ssd, config.ssd);
     plan.logical_bytes = logical_bytes(plan.ftl);
     if (auto placed = place_pram(plan); !placed) return std::unexpected(placed.error());
     const auto geometry = Geometry::make(plan.config.ssd.nand.geometry);

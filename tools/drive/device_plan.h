@@ -1,8 +1,9 @@
 /// What mkfs and bench make of a configuration and a wanted size: geometry, PRAM, the layout, and what the drive costs the host.
 ///
 /// Idea       The plan takes the smallest blocks_per_plane whose logical space holds the size. It takes fewer channels while a group would have less
-///            than 64 blocks. What is open or kept free is as large on a small drive as on a large one: a drive that is sold, at another size than
-///            its preset's, gets the ftl.reserved_permille with which random writes cost what they cost the preset's.
+///            than 64 blocks; a drive that is sold first gets smaller blocks. What is open or kept free is as large on a small drive as on a large
+///            one: a drive that is sold, at another size than its preset's, gets the ftl.reserved_permille with which random writes cost what they
+///            cost the preset's, and the share of its planes that the preset's SLC cache has.
 /// Invariant  A plan that is returned can be built: Geometry, timing, PRAM and FTL have all accepted it.
 /// Cost       A few dozen plan_ftl() calls, each a draw for every block.
 #pragma once

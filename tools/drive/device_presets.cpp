@@ -16,6 +16,8 @@ struct Consumer {
     std::int64_t firmware_ns;
     std::uint32_t buffer_mib;
 };
+/// Blocks of all drives that are sold are whole word lines when halved twice, in SLC mode, too (nand/presets.cpp).
+constexpr std::uint32_t halvings_of_sold = 2;
 constexpr std::uint32_t pcie4 = 143, sata = 1818; // 7 GB/s, 550 MB/s
 constexpr Consumer consumers[] = {
     {"samsung-980pro-1t", 224, 300, 76, pcie4, 11'500, 4},
@@ -55,6 +57,7 @@ void surround(DevicePreset& preset) {
     for (const Enterprise& drive : enterprise_drives) {
         if (preset.name != drive.name) continue;
         preset.is_scaled = true;
+        if (preset.name != default_preset_name) preset.block_halvings = halvings_of_sold;
         config.ftl.scheme = "page_map";
         config.ftl.reserved_permille = drive.reserved_permille;
         config.ftl.options.set(page_option::records_in_slc, true);
@@ -69,6 +72,7 @@ void surround(DevicePreset& preset) {
     for (const Consumer& drive : consumers) {
         if (preset.name != drive.name) continue;
         preset.is_scaled = true;
+        preset.block_halvings = halvings_of_sold;
         config.ftl.scheme = "page_map";
         config.ftl.reserved_permille = drive.reserved_permille;
         config.ftl.options.set(page_option::checkpoint_blocks, 16'000);

@@ -25,7 +25,8 @@ struct DevicePreset {
     std::string title;
     std::string source;
     SsdConfig config;
-    bool is_scaled = false; ///< of a drive that is sold: a size of another space keeps what random writes cost it (device_plan.h)
+    bool is_scaled = false;           ///< of a drive that is sold: a size of another space keeps what random writes cost it (device_plan.h)
+    std::uint32_t block_halvings = 0; ///< so often a smaller size may halve the blocks, before the drive has fewer dies
 };
 
 [[nodiscard]] std::vector<DevicePreset> device_presets();

@@ -11,6 +11,7 @@
 #include "tests/support/temporary_directory.h"
 
 #include "ftl/make_ftl.h"
+#include "ftl/schemes/page_plan.h"
 #include "nand/geometry.h"
 #include "nand/presets.h"
 #include "tools/drive/config_file.h"
@@ -138,8 +139,60 @@ TEST_CASE("random writes cost a drive that is sold as much at any size, and it i
             CHECK(plan->ftl.expected_waf <= own->ftl.expected_waf);
             CHECK(plan->ftl.is_paced == own->ftl.is_paced);
             CHECK((mib < 1024 || plan->ftl.expected_waf >= .95 * own->ftl.expected_waf)); // a smaller drive may have to have more to keep pace
+            if (mib >= 1024 || preset == default_preset_name) CHECK(plan->ftl.warnings.empty());
+        }
+    }
+}
+
+TEST_CASE("a drive that is sold keeps its dies and its rates when it is made smaller, or says that it has fewer", "[tools]") {
+    const auto dies = [](const SsdConfig& config) {
+        return config.nand.geometry.channels * config.nand.geometry.chips_per_channel * config.nand.geometry.dies_per_chip;
+    };
+    for (const std::string preset :
+         {"micron-7450-max", "solidigm-p5520", "samsung-980pro-1t", "samsung-870qvo-4t", "adata-atom50-1t", "lexar-nm800pro-2t"}) {
+        const DeviceConfig config = gather_config({.preset = preset}).value();
+        const auto erase_a_page = [](const SsdConfig& of) { return of.nand.timing.block_erase / of.nand.geometry.pages_per_block; };
+        for (const std::uint64_t mib : {1500u, 4096u}) {
+            CAPTURE(preset, mib);
+            const auto plan = plan_device(config, mib << 20);
+            REQUIRE(plan.has_value());
+            CHECK(dies(plan->config.ssd) == dies(config.ssd));
+            CHECK(erase_a_page(plan->config.ssd) == erase_a_page(config.ssd));
             CHECK(plan->ftl.warnings.empty());
         }
+        DeviceConfig narrow = config;
+        narrow.ssd.nand.geometry.channels = 2;
+        CHECK(plan_device(narrow, std::uint64_t{4096} << 20, {"nand.channels"})->ftl.warnings.empty());
+        const auto asked = plan_device(config, std::uint64_t{4096} << 20, {"nand.pages_per_block"});
+        CHECK(asked->config.ssd.nand.geometry.pages_per_block == config.ssd.nand.geometry.pages_per_block);
+        const auto tiny = plan_device(config, std::uint64_t{100} << 20);
+        REQUIRE(tiny.has_value());
+        CHECK(dies(tiny->config.ssd) < dies(config.ssd));
+        REQUIRE_FALSE(tiny->ftl.warnings.empty());
+        CHECK_THAT(tiny->ftl.warnings.back(), ContainsSubstring(fmt::format("of the {} dies of {}", dies(config.ssd), preset)));
+    }
+}
+
+TEST_CASE("an SLC cache is as large a share of a drive of any size, unless its blocks are asked for", "[tools]") {
+    const auto share = [](const DevicePlan& plan, std::uint32_t more) {
+        const auto geometry = Geometry::make(plan.config.ssd.nand.geometry).value();
+        const CacheRegion cache = cache_region_of(plan.config.ssd, geometry, plan.ftl.groups);
+        return 1.0 * (cache.blocks_a_plane + cache.dynamic_blocks_a_group / geometry.planes_per_die() + more) / geometry.blocks_per_plane();
+    };
+    for (const std::string preset : {"samsung-980pro-1t", "samsung-870qvo-4t", "adata-atom50-1t", "lexar-nm800pro-2t"}) {
+        const DeviceConfig config = gather_config({.preset = preset}).value();
+        const auto own = plan_device(config, std::nullopt);
+        REQUIRE(own.has_value());
+        for (const std::uint64_t mib : {1024u, 1500u, 3072u, 8192u, 100u << 10}) {
+            CAPTURE(preset, mib);
+            const auto plan = plan_device(config, mib << 20);
+            REQUIRE(plan.has_value());
+            CHECK(share(*plan, 1) > share(*own, 0)); // whole blocks of each plane
+            CHECK(share(*plan, 0) < share(*own, 1) + 1.0 / plan->config.ssd.nand.geometry.blocks_per_plane);
+        }
+        DeviceConfig asked = config;
+        asked.ssd.ftl.options.set(page_option::slc_blocks, 320);
+        CHECK(plan_device(asked, std::uint64_t{3072} << 20, {"ftl.slc_blocks"})->config.ssd.ftl.options[page_option::slc_blocks] == 320);
     }
 }
 
