@@ -38,7 +38,7 @@ Precondition precondition_of(const FitPoint& point) {
 /// The whole drive, once, in order.
 std::expected<FillPhases, std::string> measure_fill(const RunSpace& space, const FitStream& load) {
     AddressFit fit{FitPolicy::as_is, space.bytes()};
-    const RunTarget target = sectors_target(*space.device, *space.disk, fit, nullptr, Written::zeros);
+    const RunTarget target = sectors_target(space, fit, Written::zeros);
     const std::uint64_t requests = space.bytes() / load.block_bytes, looks = std::min<std::uint64_t>(requests, 1000);
     std::uint64_t next = 0;
     std::vector<FillStep> steps;

@@ -50,7 +50,7 @@ public:
 
 private:
     std::expected<void, std::string> run(const NextRequest& next) {
-        const RunTarget target = sectors_target(*space_.device, *space_.disk, fit_, space_.payload, Written::zeros);
+        const RunTarget target = sectors_target(space_, fit_, Written::zeros);
         const NextRequest counted = [&](TraceRequest& request) {
             constexpr std::uint64_t between = 256;
             if (progress_ && written_++ % between == 0) progress_(written_);

@@ -132,9 +132,9 @@ std::expected<RunTally, std::string> run_queues(const RunTarget& target, std::sp
         const Submitted command = submitters.take(fetch.queue);
         const auto done = server.serve(command.request, command.wanted, fetch.at);
         if (!done) return std::unexpected(done.error());
-        queues.answered(*done);
-        submitters.answered(command.load, *done);
-        count(server.tally, command, fetch.at, *done);
+        queues.answered(done->at);
+        submitters.answered(command.load, done->at);
+        if (done->failure.empty()) count(server.tally, command, fetch.at, done->at);
         if (!server.goes_on()) break;
     }
     return with_priorities(std::move(server.tally), queues);

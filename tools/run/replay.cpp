@@ -13,7 +13,7 @@ namespace flashlab {
 
 std::expected<RunTally, std::string> replay(const RunSpace& space, const NextRequest& next, AddressFit& fit, const ReplaySpeed& speed, SimTime begin,
                                             const RunWatch& watch, const std::vector<QueuePriority>& priorities) {
-    const RunTarget target = sectors_target(*space.device, *space.disk, fit, space.payload);
+    const RunTarget target = sectors_target(space, fit);
     const SsdConfig& drive = space.device->config().ssd;
     if (drive.host_link.slots == 0) return run_requests(target, next, speed, begin, watch);
     const NextRequest timed = [&](TraceRequest& request) {

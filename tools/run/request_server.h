@@ -23,8 +23,8 @@ public:
         tally.begin = tally.end = begin;
     }
 
-    /// The time of the answer. The latency counts from `submitted`.
-    std::expected<SimTime, std::string> serve(const TraceRequest& request, SimTime submitted, SimTime now) {
+    /// The answer. The latency counts from `submitted`.
+    std::expected<Answer, std::string> serve(const TraceRequest& request, SimTime submitted, SimTime now) {
         if (begins_) {
             tally.begin = tally.end = now;
             if (watch_.counts_from) watch_.counts_from(now);
@@ -33,9 +33,12 @@ public:
         target_.pass(now);
         auto done = target_.issue(request, now, now - submitted);
         if (!done) return std::unexpected(fmt::format("request {}: {}", tally.answered() + 1, done.error()));
-        target_.work_at(*done);
-        tally.end = std::max(tally.end, *done);
-        count(request.op, *done - submitted);
+        target_.work_at(done->at);
+        tally.end = std::max(tally.end, done->at);
+        if (done->failure.empty())
+            count(request.op, done->at - submitted);
+        else
+            note_failed(request, done->failure);
         return done;
     }
     /// The caller's look, where one is due. False: the run ends here.
@@ -66,6 +69,13 @@ private:
         } else {
             ++(op == TraceOp::trim ? tally.trims : tally.flushes);
         }
+    }
+    void note_failed(const TraceRequest& request, const std::string& why) {
+        const std::uint64_t end = (request.offset + request.bytes + sector_bytes - 1) / sector_bytes;
+        const std::uint64_t bytes = (end - request.offset / sector_bytes) * sector_bytes;
+        if (request.op == TraceOp::read) tally.failed_read_bytes += bytes;
+        if (request.op == TraceOp::write) tally.failed_write_bytes += bytes;
+        if (++tally.failed == 1) tally.first_failure = fmt::format("request {}: {}", tally.answered(), why);
     }
     void begin_anew() {
         const SimTime here = tally.end;

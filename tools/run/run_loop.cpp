@@ -44,22 +44,24 @@ struct SectorsTarget {
     AddressFit& fit;
     PayloadStamp* payload;
     Written written;
+    Unreadable unreadable;
 
-    std::expected<SimTime, std::string> issue(const TraceRequest& request, SimTime now, Duration waited) {
+    std::expected<Answer, std::string> issue(const TraceRequest& request, SimTime now, Duration waited) {
         if (request.op == TraceOp::flush) return told(disk.flush({now, no_stream, QueueId{request.queue}, 0, waited}));
         const auto pieces = fit.place(request);
         if (!pieces) return std::unexpected(pieces.error());
-        SimTime done = now;
+        Answer whole{now};
         std::uint32_t number = 0;
         for (const AddressPiece& piece : **pieces) {
             if ((*pieces)->size() > 1) ++number;
-            const auto answered = issue_piece(request.op, piece, {now, no_stream, QueueId{request.queue}, number, waited});
+            auto answered = issue_piece(request.op, piece, {now, no_stream, QueueId{request.queue}, number, waited});
             if (!answered) return answered;
-            done = std::max(done, *answered);
+            whole.at = std::max(whole.at, answered->at);
+            if (whole.failure.empty()) whole.failure = std::move(answered->failure);
         }
-        return done;
+        return whole;
     }
-    std::expected<SimTime, std::string> issue_piece(TraceOp op, const AddressPiece& piece, const HostIo& io) {
+    std::expected<Answer, std::string> issue_piece(TraceOp op, const AddressPiece& piece, const HostIo& io) {
         const Sector first{piece.offset / sector_bytes};
         const std::uint64_t sectors = (piece.offset + piece.bytes + sector_bytes - 1) / sector_bytes - first.value();
         if (op == TraceOp::trim) return told(disk.trim(first, sectors, io));
@@ -68,7 +70,7 @@ struct SectorsTarget {
         if (payload == nullptr) return told(disk.read(first, n, {}, io));
         const std::span<std::byte> to = payload->room(n);
         auto done = told(disk.read(first, n, to, io));
-        if (done)
+        if (done && done->failure.empty())
             if (auto wrong = payload->find_wrong(first, to)) return std::unexpected(std::move(*wrong));
         return done;
     }
@@ -76,9 +78,11 @@ struct SectorsTarget {
         if (payload == nullptr) return {};
         return written == Written::zeros ? payload->zeros(sectors) : payload->stamped(first, sectors);
     }
-    static std::expected<SimTime, std::string> told(const DeviceResult<SimTime>& done) {
-        if (!done) return std::unexpected(to_text(done.error()));
-        return *done;
+    [[nodiscard]] std::expected<Answer, std::string> told(const DeviceResult<SimTime>& done) const {
+        if (done) return *done;
+        if (done.error().kind == DeviceErrorKind::uncorrectable && unreadable == Unreadable::is_counted)
+            return Answer{done.error().done, to_text(done.error())};
+        return std::unexpected(to_text(done.error()));
     }
 };
 
@@ -110,13 +114,13 @@ std::expected<RunTally, std::string> run_requests(const RunTarget& target, const
         if (now - begin >= speed.lasts) return std::move(server.tally);
         const auto done = server.serve(request, now, now);
         if (!done) return std::unexpected(done.error());
-        if (speed.depth != 0) in_flight.push(*done);
+        if (speed.depth != 0) in_flight.push(done->at);
         if (!server.goes_on()) return std::move(server.tally);
     }
 }
 
-RunTarget sectors_target(Device& device, BlockDevice& disk, AddressFit& fit, PayloadStamp* payload, Written written) {
-    const auto shared = std::make_shared<SectorsTarget>(DeviceClock{device}, disk, fit, payload, written);
+RunTarget sectors_target(const RunSpace& space, AddressFit& fit, Written written) {
+    const auto shared = std::make_shared<SectorsTarget>(DeviceClock{*space.device}, *space.disk, fit, space.payload, written, space.unreadable);
     return {.issue = [shared](const TraceRequest& request, SimTime now, Duration waited) { return shared->issue(request, now, waited); },
             .pass = [shared](SimTime now) { shared->clock.pass(now); },
             .work_at = [shared](SimTime now) { shared->clock.wake_at(now); }};

@@ -3,13 +3,15 @@
 /// Idea       Open loop: a request arrives at the time that it carries. Closed loop: the next request arrives when one of the `depth` requests in
 ///            flight is answered.
 /// Invariant  Served = read: every request taken is issued once and answered once; otherwise the run ends with an error that gives the request's
-///            number. A signal ends a run. A caller with a watch then gets the tally so far, any other caller an error.
+///            number. An answer may be that data cannot be read: it is counted, apart from those with a latency. A signal ends a run. A caller with
+///            a watch then gets the tally so far, any other caller an error.
 /// Cost       Two indirect calls a request. In steady state a request allocates nothing.
 #pragma once
 
 #include <expected>
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "tools/drive/device.h"
 #include "tools/run/run_report.h"
@@ -29,6 +31,9 @@ struct ReplaySpeed {
 /// The next request, or none at the end.
 using NextRequest = std::function<std::expected<bool, std::string>(TraceRequest&)>;
 
+/// What sectors that cannot be read are to a run: its end, or an answer like others, as fio's --continue_on_error=io has it.
+enum class Unreadable : std::uint8_t { ends_run, is_counted };
+
 /// The space that a load on sectors may use: the whole drive, unless `disk` names a part of it.
 struct RunSpace {
     RunSpace(Device& whole)
@@ -38,12 +43,20 @@ struct RunSpace {
     BlockDevice* disk;
     PayloadStamp* payload = nullptr; ///< null: the bytes do not matter
     SimTime begin;
+    Unreadable unreadable = Unreadable::ends_run;
+};
+
+/// When a request was answered; with `failure` the drive did not do what was asked, and goes on.
+struct Answer {
+    Answer(SimTime when, std::string why = {}) : at{when}, failure{std::move(why)} {} // NOLINT(google-explicit-constructor): most are times
+    SimTime at;
+    std::string failure;
 };
 
 /// What is driven.
 struct RunTarget {
     /// `waited`: for its turn, before `now`.
-    std::function<std::expected<SimTime, std::string>(const TraceRequest& request, SimTime now, Duration waited)> issue;
+    std::function<std::expected<Answer, std::string>(const TraceRequest& request, SimTime now, Duration waited)> issue;
     /// pass: does the background work that is due by `now`. work_at: tells that background work may have become due.
     std::function<void(SimTime now)> pass;
     std::function<void(SimTime now)> work_at = [](SimTime) {};
@@ -64,9 +77,7 @@ struct RunWatch {
 /// What a target writes where bytes are kept. stamps: each sector has its own content, which is verified at a read. zeros: they take no room in an
 /// image.
 enum class Written : std::uint8_t { stamps, zeros };
-/// A device's sectors as a target. Addresses count from the beginning of `disk`, which is the whole drive or a part of it. `payload` is null where
-/// the
-/// bytes do not matter. All arguments must outlive the target.
-[[nodiscard]] RunTarget sectors_target(Device& device, BlockDevice& disk, AddressFit& fit, PayloadStamp* payload, Written written = Written::stamps);
+/// A space's sectors as a target, from whose beginning addresses count. What it names and `fit` must outlive the target.
+[[nodiscard]] RunTarget sectors_target(const RunSpace& space, AddressFit& fit, Written written = Written::stamps);
 
 } // namespace flashlab

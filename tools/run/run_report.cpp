@@ -140,8 +140,8 @@ Json report_run(const RunIdentity& run, Device& device, const RunSnapshot& befor
     const std::uint64_t page = device.config().ssd.nand.geometry.page_bytes;
     const double seconds = static_cast<double>((tally.end - tally.begin).count()) / 1e9;
     const auto per_second = [&](double amount) { return seconds > 0 ? amount / seconds : 0.0; };
-    const std::uint64_t read_bytes = after.sample.host_read_bytes - before.sample.host_read_bytes;
-    const std::uint64_t write_bytes = after.sample.host_write_bytes - before.sample.host_write_bytes;
+    const std::uint64_t read_bytes = after.sample.host_read_bytes - before.sample.host_read_bytes - tally.failed_read_bytes;
+    const std::uint64_t write_bytes = after.sample.host_write_bytes - before.sample.host_write_bytes - tally.failed_write_bytes;
     const std::uint64_t programs = difference(after.sample.nand_programs, before.sample.nand_programs);
     std::uint64_t by_cause[cause_count];
     for (std::size_t c = 0; c < cause_count; ++c) by_cause[c] = after.sample.nand_programs[c] - before.sample.nand_programs[c];
@@ -196,9 +196,17 @@ Json report_run(const RunIdentity& run, Device& device, const RunSnapshot& befor
          {"version", FLASHLAB_VERSION}});
     if (const NandConfig& nand = device.config().ssd.nand; nand.errors.are_on() || nand.rain != 0)
         report.add("bit_errors", after.bit_errors.since(before.bit_errors));
+    if (tally.failed != 0) report.add("failed", Json::object({{"requests", tally.failed}, {"first", tally.first_failure}}));
     if (!tally.queues.empty()) report.add("queues", queues_report(tally));
     if (Json counters = counters_as_json(after.own, before.own); !counters.is_null()) report.add("counters", std::move(counters));
     return report;
+}
+
+std::optional<std::string> failure_of(const Json& report) {
+    const Json& failed = report["failed"];
+    if (failed.is_null()) return std::nullopt;
+    return fmt::format("{} of {} requests failed, and are in no rate and no latency; the first was {}", failed["requests"].dump(),
+                       failed["requests"].number() + report["requests"].number(), failed["first"].text());
 }
 
 } // namespace flashlab

@@ -29,12 +29,15 @@ struct QueueTally {
 
 struct RunTally {
     std::uint64_t reads = 0, writes = 0, trims = 0, flushes = 0;
+    std::uint64_t failed = 0;                                    ///< answered without the data: in none of the other counts, nor in a latency
+    std::uint64_t failed_read_bytes = 0, failed_write_bytes = 0; ///< in whole sectors
+    std::string first_failure{};
     std::uint64_t before = 0; ///< requests answered before the count began, in a warm-up
     LatencyRecorder all, read, write;
     SimTime begin = sim_start, end = sim_start;
     std::vector<QueueTally> queues{}; ///< none: a run without queues
     [[nodiscard]] std::uint64_t requests() const { return reads + writes + trims + flushes; }
-    [[nodiscard]] std::uint64_t answered() const { return before + requests(); }
+    [[nodiscard]] std::uint64_t answered() const { return before + requests() + failed; }
 };
 
 struct RunSnapshot {
@@ -60,5 +63,7 @@ struct RunIdentity {
 /// A warning if a run that only read has more than 1 % of its flash work from collections: what preconditioning left to do. As above.
 [[nodiscard]] std::optional<std::string> warning_on_collections(Device& device, const RunSnapshot& before, const RunTally& tally);
 [[nodiscard]] Json report_run(const RunIdentity& run, Device& device, const RunSnapshot& before, const RunTally& tally);
+/// What to say last of a run of which requests failed, by its report; else nothing. Such a run has figures, and is no success.
+[[nodiscard]] std::optional<std::string> failure_of(const Json& report);
 
 } // namespace flashlab

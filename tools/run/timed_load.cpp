@@ -60,7 +60,7 @@ std::expected<TimedMeasured, std::string> run_for(const RunSpace& space, const s
         counted_from = now;
         before = RunSnapshot::of(device, now);
     };
-    auto tally = run_queues(sectors_target(device, *space.disk, fit, space.payload), loads, queues, from, watch);
+    auto tally = run_queues(sectors_target(space, fit), loads, queues, from, watch);
     if (!tally) return std::unexpected(tally.error());
     TimedMeasured out{.seconds = static_cast<double>((tally->end - tally->begin).count()) / 1e9};
     const RunSnapshot after = RunSnapshot::of(device, tally->end);

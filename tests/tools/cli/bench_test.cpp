@@ -56,13 +56,13 @@ struct Said {
     std::string errors;
 };
 
-Said said_to(const std::vector<std::string>& words) {
+Said said_to(const std::vector<std::string>& words, int ends_with = exit_done) {
     const Captured out{stdout}, err{stderr};
     const int code = run_words(words);
     const std::string errors = err.text();
     auto report = Json::parse(out.text());
     INFO(errors);
-    REQUIRE(code == exit_done);
+    REQUIRE(code == ends_with);
     REQUIRE(report.has_value());
     return {std::move(*report), errors};
 }
@@ -128,6 +128,34 @@ TEST_CASE("a run of which more than one page read in a hundred holds nothing war
         CHECK(full.report["unmapped_reads"].real() <= 1); // a hundred hundredths of the bytes, in whole pages, may leave out the last page
         CHECK_FALSE(bench(level, "randwrite").errors.contains("hold nothing"));
     }
+}
+
+TEST_CASE("reads of an aged drive that fail are counted apart, the others have their figures, and the run is no success", "[tools][bench]") {
+    const bool has_queues = GENERATE(false, true);
+    CAPTURE(has_queues);
+    std::vector<std::string> words{"bench",          "--json",
+                                   "--size",         "64M",
+                                   "--io-size",      "4M",
+                                   "--rw",           "randread",
+                                   "--precondition", "fill:100,age:365d",
+                                   "--set",          "nand.cell_errors=tlc-72",
+                                   "--set",          "nand.cycles_before=3000"};
+    if (has_queues) words.insert(words.end(), {"--numjobs", "2"});
+    const double all = has_queues ? 2048 : 1024;
+    const Said said = said_to(words, exit_failed);
+    const double failed = said.report["failed"]["requests"].real();
+    CHECK(failed > 0);
+    CHECK(said.report["requests"].real() == all - failed);
+    CHECK(said.report["reads"].real() == all - failed);
+    CHECK_THAT(said.report["failed"]["first"].text(), ContainsSubstring("uncorrectable data at sector"));
+    CHECK_THAT(said.errors, ContainsSubstring(fmt::format("{} of {} requests failed", failed, all)));
+    CHECK(said.report["sim_seconds"].real() * said.report["iops"].real() == Approx(all - failed));
+    CHECK(said.report["host_read_bytes"].real() == 4096 * (all - failed));
+    double of_queues = 0;
+    for (const Json& queue : said.report["queues"].items()) of_queues += queue["requests"].real();
+    if (has_queues) CHECK(of_queues == all - failed);
+    words.back() = has_queues ? "1" : "nand.cycles_before=0";
+    if (!has_queues) CHECK(said_to(words).report["failed"].is_null());
 }
 
 TEST_CASE("a Poisson stream waits for a drive of one chip as long as theory says of an M/D/1 queue", "[tools][bench]") {

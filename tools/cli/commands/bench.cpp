@@ -96,13 +96,14 @@ std::expected<RunTally, std::string> run_queued(const Plan& plan, const RunTarge
 }
 
 std::expected<Run, std::string> run_device(const BenchOptions& o, const Plan& plan, RunDevice& on) {
-    const auto space = on.sectors();
+    auto space = on.sectors();
     if (!space) return std::unexpected(space.error());
     if (o.block_bytes > space->bytes()) // of a drive on disk the file's part
         return std::unexpected(fmt::format("--bs {}: up to {} is wanted: the space that the run has", o.block_bytes, human_size(space->bytes())));
     const auto ready = precondition(*space, plan.precondition, precondition_seed(o.seed), space->begin,
                                     [filling = std::make_shared<Progress>("writes before the run")](std::uint64_t n) { filling->at(n); });
     if (!ready) return std::unexpected(ready.error());
+    space->unreadable = Unreadable::is_counted;
     AddressFit fit{FitPolicy::as_is, space->bytes()};
     const ReplaySpeed speed{.depth = o.iodepth, .lasts = o.runtime};
     RunMonitor monitor{on, plan.measure, speed, *ready};
@@ -110,8 +111,7 @@ std::expected<Run, std::string> run_device(const BenchOptions& o, const Plan& pl
     RunView view{subject_of(o, on.device(), *ready), o.top};
     const RunWatch watch = view.over(monitor.watch());
     auto tally = plan.queues.empty() ? replay(*space, counted(view, load_of(o, plan.distribution, space->bytes())), fit, speed, *ready, watch)
-                                     : run_queued(plan, sectors_target(*space->device, *space->disk, fit, space->payload), space->bytes(),
-                                                  on.device().config().ssd, view, *ready, watch);
+                                     : run_queued(plan, sectors_target(*space, fit), space->bytes(), on.device().config().ssd, view, *ready, watch);
     if (!tally) return std::unexpected(tally.error());
     return finished(monitor, std::move(*tally), wall_begin);
 }
@@ -214,7 +214,9 @@ int run_bench(const BenchOptions& o) {
     if (const auto warning = warning_on_collections((*on)->device(), run->before, run->tally)) complain("bench: warning: " + *warning);
     const auto closed = (*on)->close(run->tally.end);
     fmt::print("{}", shown_run(o.format, result));
-    return closed ? exit_done : complain("bench: " + closed.error());
+    if (!closed) return complain("bench: " + closed.error());
+    const auto failure = failure_of(result);
+    return failure ? complain("bench: " + *failure) : exit_done;
 }
 
 } // namespace

@@ -84,6 +84,7 @@ std::expected<Json, std::string> run(const ReplayOptions& o, const Plan& plan, T
     const auto ready = precondition(*space, plan.precondition, o.seed, space->begin,
                                     [filling = std::make_shared<Progress>("writes before the run")](std::uint64_t n) { filling->at(n); });
     if (!ready) return std::unexpected(ready.error());
+    space->unreadable = Unreadable::is_counted;
     AddressFit fit{o.wrap ? FitPolicy::wrap : o.compact ? FitPolicy::compact : FitPolicy::as_is, space->bytes()};
     RunMonitor monitor{on, plan.measure, plan.speed, *ready};
     RunView view{{.command = "replay", .device = on.device(), .begin = *ready, .depth = plan.speed.depth, .requests = o.input.limit.value_or(0)},
@@ -135,7 +136,8 @@ int run_replay(const ReplayOptions& o) {
     const auto report = run(o, *plan, *stream, **on);
     if (!report) return complain("replay: " + report.error());
     fmt::print("{}", shown_run(o.format, *report));
-    return exit_done;
+    const auto failure = failure_of(*report);
+    return failure ? complain("replay: " + *failure) : exit_done;
 }
 
 } // namespace
