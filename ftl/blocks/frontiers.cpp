@@ -197,12 +197,6 @@ SimTime Frontiers::next_close(GroupId group) const {
     return next;
 }
 
-SimTime Frontiers::programmed_by(BlockId block) const {
-    if (ledger_.state(block) != BlockLedger::State::open) return ledger_.closed_by(block);
-    const Frontier& f = at(ledger_.group_of(block), ledger_.frontier_of(block));
-    return std::max(f.open.last_end, f.closing.last_end);
-}
-
 std::optional<FrontierId> Frontiers::other_with_room(GroupId group, FrontierId frontier) const {
     for (const FrontierId i : ids<FrontierId>(count()))
         if (i != frontier && config_.kind_of(i) == config_.kind_of(frontier) && open(group, i).has_room()) return i;

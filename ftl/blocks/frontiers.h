@@ -58,7 +58,11 @@ public:
     /// When the first of the group's closing superblocks can be closed; sim_never when none closes.
     [[nodiscard]] SimTime next_close(GroupId group) const;
     /// Every program of this block ends by then, for blocks programmed since the mount.
-    [[nodiscard]] SimTime programmed_by(BlockId block) const;
+    [[nodiscard]] SimTime programmed_by(BlockId block) const {
+        if (ledger_.state(block) != BlockLedger::State::open) return ledger_.closed_by(block);
+        const Frontier& f = at(ledger_.group_of(block), ledger_.frontier_of(block));
+        return std::max(f.open.last_end, f.closing.last_end);
+    }
     [[nodiscard]] std::uint32_t next_stamp() const { return next_stamp_; }
     /// Units that open superblocks have room for.
     [[nodiscard]] std::uint64_t open_room() const;

@@ -55,7 +55,8 @@ public:
     [[nodiscard]] const Models& models() const { return models_; }
     [[nodiscard]] std::optional<UnitId> current(Lpn lpn) const { return map_entry::unit(entry_of(lpn)); }
     [[nodiscard]] FtlResult<SimTime> look_up(Lpn first, std::uint32_t pages, const Io& io);
-    [[nodiscard]] FtlResult<void> begin_write(Lpn, const Io& io) {
+    [[nodiscard]] FtlResult<void> begin_write(Lpn first, const Io& io) {
+        prefetch(first);
         fetched_.reset();
         return pace_checkpoint(io);
     }
@@ -76,7 +77,7 @@ public:
     void rewritten(Lpn lpn, UnitId unit, SimTime end);
     [[nodiscard]] FtlResult<void> after_row(std::uint32_t pages, const Io& io);
     [[nodiscard]] FtlResult<SimTime> trim(Lpn first, std::uint32_t pages, const Io& io);
-    static void prefetch(Lpn) {}
+    void prefetch(Lpn lpn) const { pages_.prefetch(lpn); }
     [[nodiscard]] SimTime opened(OpenSuperblock& set, const OpenSuperblock&, SimTime ready) {
         models_.opened(set);
         return ready;

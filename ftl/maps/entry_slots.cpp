@@ -25,10 +25,15 @@ std::uint32_t EntrySlots::take_slot(Lpn lpn, std::uint32_t entry) {
     return s;
 }
 
-void EntrySlots::drop_slot(std::uint32_t s) {
-    index_.erase(slots_[s].lpn);
-    is_cached_[slots_[s].lpn] = false;
-    unused_.push_back(s);
+void EntrySlots::drop_slot(std::uint32_t s) { free_slot(forget_key(Lpn{slots_[s].lpn})); }
+
+std::uint32_t EntrySlots::forget_key(Lpn lpn) {
+    const auto at = index_.find(lpn.value());
+    ensure(at != index_.end(), "only a cached entry is removed");
+    const std::uint32_t s = at->second;
+    index_.erase(at);
+    is_cached_[lpn.value()] = false;
+    return s;
 }
 
 void EntrySlots::undefer(std::uint32_t s) {

@@ -85,6 +85,9 @@ protected:
     [[nodiscard]] std::uint32_t take_slot(Lpn lpn, std::uint32_t entry);
     /// Of an entry that is clean and in no order.
     void drop_slot(std::uint32_t s);
+    /// The slot of an entry that is found no longer; what is left of it is its caller's to take out and to free.
+    [[nodiscard]] std::uint32_t forget_key(Lpn lpn);
+    void free_slot(std::uint32_t s) { unused_.push_back(s); }
     void link_hot(std::uint32_t s, Order& order) {
         slots_[s].hotter = none;
         slots_[s].colder = order.hot;

@@ -136,7 +136,8 @@ PagesToWrite LearnedTable::arranged(const PagesToWrite& what) {
     return {order_.front(), what.pages, dealt_, order_};
 }
 
-FtlResult<void> LearnedTable::begin_write(Lpn, const Io& io) {
+FtlResult<void> LearnedTable::begin_write(Lpn first, const Io& io) {
+    prefetch(first);
     ++write_;
     if (const auto room = make_room(0, io); !room) return std::unexpected(room.error());
     return pace_checkpoint(io);

@@ -90,7 +90,9 @@ public:
     [[nodiscard]] FtlResult<void> after_row(std::uint32_t pages, const Io& io) { return keep_pace(pages, io); }
     void answered(SimTime at);
     [[nodiscard]] FtlResult<SimTime> trim(Lpn first, std::uint32_t pages, const Io& io);
-    static void prefetch(Lpn) {}
+    void prefetch(Lpn lpn) const {
+        if (group_of(lpn) < groups_.size()) groups_[group_of(lpn)].all.prefetch(in_group(lpn));
+    }
     void moved(const PageOob& oob, UnitId from, UnitId to, const OpenColumn&, SimTime end);
     [[nodiscard]] FtlResult<SimTime> forget(BlockId victim, BlockFate fate, SimTime at, EventId job);
     [[nodiscard]] std::uint64_t own_pages() const { return pages_.existing(); }

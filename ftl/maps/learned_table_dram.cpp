@@ -72,6 +72,7 @@ std::span<const std::byte> LearnedTable::content(std::span<const Group> groups) 
 FtlResult<SimTime> LearnedTable::update(std::uint32_t page, const Io& io) {
     const UnitGeometry& units = parts_.blocks.units();
     const std::span<Group> groups = groups_of(page);
+    for (const Group& group : groups) group.all.prefetch();
     for (;;) {
         if (const auto room = pages_.make_room(page, io.when); !room) return room;
         if (std::ranges::none_of(groups, &Group::has_news)) { // a collection that made the room has written them
@@ -92,7 +93,8 @@ FtlResult<SimTime> LearnedTable::update(std::uint32_t page, const Io& io) {
             if (group.all.levels() > 4 || group.all.encoded_bytes() > SegmentLevels::encoded_bytes_at_most(shape_.pages)) group.all.compact(true);
             charge(group);
             group.all.for_each([&](const Segment& s) {
-                if (!s.is_hole()) at = std::max(at, parts_.blocks.programmed_by(units.block_of(UnitId{s.intercept})));
+                if (s.is_hole()) return;
+                if (const SimTime by = parts_.blocks.programmed_by(units.block_of(UnitId{s.intercept})); by > at) at = by;
             });
         }
         const auto done = pages_.program(page, content(groups), io.at(at));

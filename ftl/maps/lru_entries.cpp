@@ -32,11 +32,10 @@ void LruEntries::update(Lpn lpn, std::uint32_t entry) {
 }
 
 void LruEntries::remove(Lpn lpn) {
-    const std::uint32_t s = slot_of(lpn);
-    ensure(s != none, "only a cached entry is removed");
+    const std::uint32_t s = forget_key(lpn);
     mark_clean(s);
     take_out(s);
-    drop_slot(s);
+    free_slot(s);
 }
 
 std::optional<LruEntries::Victim> LruEntries::victim() const {

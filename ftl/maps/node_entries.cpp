@@ -28,7 +28,7 @@ std::optional<std::uint32_t> NodeEntries::use(Lpn lpn) {
             link_hot(s, order);
         }
         set_time(s, ++clock_);
-        reorder(page_of(s));
+        move_down(nodes_[page_of(s)].place); // it is warmer now
     }
     return slots_[s].entry;
 }
@@ -56,14 +56,13 @@ void NodeEntries::update(Lpn lpn, std::uint32_t entry) {
 }
 
 void NodeEntries::remove(Lpn lpn) {
-    const std::uint32_t s = slot_of(lpn);
-    ensure(s != none, "only a cached entry is removed");
+    const std::uint32_t s = forget_key(lpn);
     if (slots_[s].is_deferred)
         undefer(s);
     else
         leave(s);
     mark_clean(s);
-    drop_slot(s);
+    free_slot(s);
 }
 
 std::optional<NodeEntries::Victim> NodeEntries::victim() const {
@@ -76,13 +75,12 @@ std::optional<NodeEntries::Victim> NodeEntries::victim() const {
 /// Deferred entries were never asked for and leave.
 void NodeEntries::clean(std::uint32_t page) {
     Node& node = nodes_[page];
-    for (std::uint32_t colder = none; node.dirty.cold != none;) { // two orders become one
-        const std::uint32_t s = node.dirty.cold;
+    // Two orders become one, from the hot end: what is dirty was mostly used since the last time.
+    for (std::uint32_t colder = node.clean.hot; node.dirty.hot != none;) {
+        const std::uint32_t s = node.dirty.hot;
         unlink(s, node.dirty);
-        const auto next = [&] { return colder == none ? node.clean.cold : slots_[colder].hotter; };
-        while (next() != none && used_at_[next()] < used_at_[s]) colder = next();
+        while (colder != none && used_at_[colder] >= used_at_[s]) colder = slots_[colder].colder;
         link_above(s, colder, node.clean);
-        colder = s;
     }
     while (dirty_head(page) != none) {
         const std::uint32_t s = dirty_head(page);
@@ -129,7 +127,7 @@ void NodeEntries::join(std::uint32_t s, std::uint64_t time) {
     if (++node.count == 1)
         node_came(page);
     else
-        reorder(page);
+        time == 0 ? move_up(node.place) : move_down(node.place);
 }
 
 void NodeEntries::leave(std::uint32_t s) {

@@ -138,6 +138,8 @@ std::optional<SegmentLevels::Found> SegmentLevels::find(std::uint8_t page) const
         const auto behind = first_from(level, page + 1u);
         if (behind == level.begin()) continue;
         const Segment& s = *std::prev(behind);
+        if (page > s.end()) continue;
+        if (s.is_single()) return Found{s.intercept}; // what most are of a drive that is written at random
         if (!s.holds(page)) continue;
         return s.is_hole() ? Found{.is_hole = true} : Found{s.predict(page), s.is_exact()};
     }
@@ -158,7 +160,7 @@ SegmentLevels::Pages SegmentLevels::pages_of(const Segment& s) {
 
 bool SegmentLevels::cut(Segment& s, const Pages& gone) {
     if (s.is_approximate()) { // its start stays: predictions count from there
-        std::erase_if(s.names, [&](std::uint8_t page) { return gone.test(page); });
+        s.names.erase_if([&](std::uint8_t page) { return gone.test(page); });
         if (!s.names.empty()) s.length = static_cast<std::uint8_t>(s.names.back() - s.start);
         return !s.names.empty();
     }
@@ -357,8 +359,7 @@ std::optional<SegmentLevels> SegmentLevels::decode(LittleEndianReader& in) {
     }
     for (Segment& s : all) {
         if (!s.is_approximate()) continue;
-        s.names.resize(in.u8() + std::size_t{1});
-        for (std::uint8_t& page : s.names) page = in.u8();
+        for (std::size_t left = in.u8() + std::size_t{1}; left-- != 0;) s.names.push_back(in.u8());
         if (!std::ranges::is_sorted(s.names) || s.names.front() < s.start || s.names.back() > s.end()) return std::nullopt;
     }
     for (Segment& s : all) {

@@ -16,6 +16,7 @@
 #include <bitset>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -36,12 +37,42 @@ inline constexpr std::uint16_t of_hole = 0xffff;
 [[nodiscard]] std::uint32_t stride(std::uint16_t bits);
 } // namespace slope
 
+/// The pages of an approximate segment, ascending. One pointer, which exact segments leave empty: the others are walked and shifted by the hundred.
+class PageNames {
+public:
+    PageNames() = default;
+    PageNames(const PageNames& other) : pages_{other.pages_ ? std::make_unique<Pages>(*other.pages_) : nullptr} {}
+    PageNames(PageNames&&) noexcept = default;
+    PageNames& operator=(const PageNames& other) { return *this = PageNames{other}; }
+    PageNames& operator=(PageNames&&) noexcept = default;
+    ~PageNames() = default;
+
+    [[nodiscard]] const std::uint8_t* begin() const { return pages_ ? pages_->data() : nullptr; }
+    [[nodiscard]] const std::uint8_t* end() const { return begin() + size(); }
+    [[nodiscard]] std::size_t size() const { return pages_ ? pages_->size() : 0; }
+    [[nodiscard]] bool empty() const { return size() == 0; }
+    [[nodiscard]] std::uint8_t front() const { return pages_->front(); }
+    [[nodiscard]] std::uint8_t back() const { return pages_->back(); }
+    void push_back(std::uint8_t page) {
+        if (!pages_) pages_ = std::make_unique<Pages>();
+        pages_->push_back(page);
+    }
+    template <class Condition>
+    void erase_if(const Condition& gone) {
+        if (pages_) std::erase_if(*pages_, gone);
+    }
+
+private:
+    using Pages = std::vector<std::uint8_t>;
+    std::unique_ptr<Pages> pages_;
+};
+
 struct Segment {
     std::uint8_t start = 0;
     std::uint8_t length = 0; ///< to the last page from the first
     std::uint16_t slope = 0; ///< the lowest bit says approximate
     std::uint32_t intercept = 0;
-    std::vector<std::uint8_t> names{}; ///< its pages, ascending, where it is approximate
+    PageNames names{}; ///< where it is approximate
 
     [[nodiscard]] bool is_hole() const { return slope == slope::of_hole; }
     [[nodiscard]] bool is_exact() const { return (slope & 1) == 0; }
@@ -100,6 +131,14 @@ public:
     [[nodiscard]] std::uint32_t approximate() const { return approximate_; }
     /// Of the device's DRAM.
     [[nodiscard]] std::uint32_t bytes() const { return 8 * segments_ + names_ + 2 * levels(); }
+    // The simulator will ask for the page soon, or for all of it.
+    void prefetch(std::uint8_t page) const {
+        for (const Level& level : levels_) __builtin_prefetch(level.data() + level.size() * page / 256);
+    }
+    void prefetch() const {
+        for (const Level& level : levels_)
+            for (std::size_t i = 0; i < level.size(); i += 64 / sizeof(Segment)) __builtin_prefetch(level.data() + i);
+    }
     template <class F>
     void for_each(F&& visit) const { ///< the highest level first
         for (const auto& level : levels_)

@@ -145,6 +145,10 @@ public:
         return 8 + 4ull * pages + 8 * dirty;
     }
     [[nodiscard]] std::uint32_t stored(Lpn lpn) const { return stored_[lpn.value()]; }
+    /// The simulator will ask for it soon.
+    void prefetch(Lpn lpn) const {
+        if (lpn.value() < stored_.size()) __builtin_prefetch(stored_.data() + lpn.value());
+    }
     /// Of all translation pages.
     [[nodiscard]] std::span<const std::uint32_t> stored() const { return stored_; }
     /// With these entries changed: the old version is read, where there is one and DRAM does not hold it. None: a program failed; make room and come
