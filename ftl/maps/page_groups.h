@@ -6,7 +6,7 @@
 ///            and what was in order before are empty, and are erased without a copy.
 /// Invariant  Each log is written on one die at a time, no die has more than its share of them. No more is due than a superblock of each die.
 /// Cost       A read and a program for each page in order, 1 + 1 / (2 s) programs for a page of the host, written at random, where s is the spare.
-///            RAM: a word a group. The host does not wait for it, but for the dies that work on it.
+///            Of the device: bytes_a_group each. The host does not wait for it, but for the dies that work on it.
 /// Power cut  RAM only: a group is begun anew, logs go on where their superblocks do. A stripe that is cut is as a copy that is cut.
 /// Source     Wang et al., "LearnedFTL", HPCA 2024: group allocation. Differences: ftl/DESIGN-learnedftl.md.
 #pragma once
@@ -27,10 +27,12 @@ struct PageRun {
 
 class PageGroups {
 public:
+    static constexpr std::uint32_t bytes_a_group = 12; ///< which die has its log; what was written
     /// `groups`: 0: none. `blocks` and `numbers` live as long.
     PageGroups(const PageBlocks& blocks, const VirtualUnits& numbers, std::uint32_t groups, std::uint32_t logical_pages);
 
     [[nodiscard]] bool are_there() const { return groups_ != 0; }
+    [[nodiscard]] std::uint64_t device_bytes() const { return std::uint64_t{bytes_a_group} * groups_; }
     [[nodiscard]] std::uint32_t of(Lpn lpn) const { return static_cast<std::uint32_t>(std::uint64_t{lpn.value()} * groups_ / logical_pages_); }
     /// So many pages of the group, out of order.
     [[nodiscard]] RowPlace place_in(std::uint32_t group, std::uint32_t pages);

@@ -12,6 +12,7 @@ namespace {
 /// An interval takes the room of four entries: with fewer pages it is not worth it.
 constexpr std::uint32_t least_pages_on_line = 4;
 constexpr std::uint32_t lines_tried = 16;
+constexpr std::uint64_t waiting_part = 4;                                     ///< one of so many bytes of the models is for pages that wait, at most
 constexpr std::uint32_t steepest = std::numeric_limits<std::uint16_t>::max(); ///< of a rise and a run: two bytes each
 
 } // namespace
@@ -23,6 +24,10 @@ PageModels::PageModels(const TableParts& parts, std::uint32_t entries_per_page, 
 
 void PageModels::give(std::uint64_t mapping_cache_bytes) {
     given_ = mapping_cache_bytes / 1000 * config_.permille + mapping_cache_bytes % 1000 * config_.permille / 1000;
+    most_waiting_ = given_ / waiting_part / point_bytes;
+    while (waiting_ > most_waiting_ && !most_moved().empty()) clear(most_moved());
+    if (waiting_ > most_waiting_)
+        for (Run* run : {&host_run_, &sorted_run_}) clear(run->points);
     while (used_ > given_) drop(coldest_);
 }
 
@@ -42,15 +47,40 @@ void PageModels::forget_known(Lpn lpn) {
 void PageModels::placed(Run& run, Lpn lpn, UnitId unit) {
     if (run.pages != 0 && lpn.value() != run.last + 1) end(run);
     run.last = lpn.value();
-    run.points.push_back({lpn, unit});
+    wait(run.points, lpn, unit);
     if (++run.pages % config_.train_pages == 0) train(run.points);
 }
 
 /// What is left of a long one is learned, too.
 void PageModels::end(Run& run) {
     if (run.pages >= config_.train_pages) train(run.points);
-    run.points.clear();
+    clear(run.points);
     run.pages = 0;
+}
+
+// Pages that wait to be trained on
+
+/// It is one of a run, or of what a collection moved: of these, those of one group are trained on for it at once where there is no room. Where there
+/// is none then either, nothing is learned of it.
+void PageModels::wait(std::vector<Point>& points, Lpn lpn, UnitId unit) {
+    if (waiting_ >= most_waiting_) train(most_moved());
+    if (waiting_ >= most_waiting_) return;
+    while (used_ + point_bytes > given_) drop(coldest_);
+    points.push_back({lpn, unit});
+    ++waiting_;
+    used_ += point_bytes;
+}
+
+void PageModels::clear(std::vector<Point>& points) {
+    waiting_ -= points.size();
+    used_ -= point_bytes * points.size();
+    points.clear();
+}
+
+void PageModels::clear_of(std::vector<Point>& points, BlockId victim) {
+    const std::uint64_t gone = std::erase_if(points, [&](const Point& p) { return parts_.blocks.units().block_of(p.unit) == victim; });
+    waiting_ -= gone;
+    used_ -= point_bytes * gone;
 }
 
 std::optional<RowPlace> PageModels::place_to_write(const PagesToWrite& what, std::uint32_t i, std::uint32_t pages) {
@@ -70,17 +100,16 @@ std::optional<RowPlace> PageModels::place_to_write(const PagesToWrite& what, std
 void PageModels::moved(Lpn lpn, UnitId to) {
     groups_.copied();
     std::vector<Point>& copies = moved_[parts_.blocks.group_of(parts_.blocks.units().block_of(to)).value()];
-    copies.push_back({lpn, to});
+    wait(copies, lpn, to);
     if (copies.size() >= parts_.blocks.units().units_per_block()) train(copies);
 }
 
 void PageModels::collected(GroupId group, BlockId victim) {
     std::vector<Point>& copies = moved_[group.value()];
     if (copies.size() >= config_.train_pages) train(copies);
-    copies.clear();
-    const auto is_gone = [&](const Point& p) { return parts_.blocks.units().block_of(p.unit) == victim; };
-    for (Run* run : {&host_run_, &sorted_run_}) std::erase_if(run->points, is_gone);
-    for (std::vector<Point>& waiting : moved_) std::erase_if(waiting, is_gone);
+    clear(copies);
+    for (Run* run : {&host_run_, &sorted_run_}) clear_of(run->points, victim);
+    for (std::vector<Point>& waiting : moved_) clear_of(waiting, victim);
     numbers_.erased(victim);
 }
 
@@ -92,7 +121,7 @@ void PageModels::train(std::vector<Point>& points) {
     placed_.clear();
     for (const Point& p : points)
         if (const auto place = numbers_.place_of(p.unit); place && parts_.blocks.valid().test(p.unit)) placed_.push_back({p.lpn, p.unit, *place});
-    points.clear();
+    clear(points);
     std::ranges::sort(placed_, {}, &Placed::lpn);
     for (auto p = placed_.begin(); p != placed_.end();) {
         const std::uint32_t page = page_of(p->lpn), frontier = p->place.frontier;

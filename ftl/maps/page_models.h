@@ -4,9 +4,11 @@
 ///            units (virtual_units.h) behind the one before. A bit a page says that the model is right about it; only then is it asked. Models are
 ///            trained on what the host writes in order, and on what a collection has moved, as soon as it was written.
 /// Invariant  M1 a bit is set only while the newest interval that holds the page names the page's unit: a page that is written, moved or trimmed
-///            loses its bit, an interval that changes what is said of a page takes it. M2 models take no more bytes than they were given.
-/// Cost       Of the device: head_bytes, a bit a page and interval_bytes an interval, for each translation page that has a model, and the virtual
-///            units' table. A look-up: the intervals, the newest first. Training: O(pages) for each kind of number.
+///            loses its bit, an interval that changes what is said of a page takes it. M2 models and pages that wait to be trained on take no more
+///            bytes than they were given.
+/// Cost       Of the device: head_bytes, a bit a page and interval_bytes an interval, for each translation page that has a model; point_bytes a page
+///            that waits to be trained on; the virtual units' table, the groups. A look-up: the intervals, the newest first. Training: O(pages) for
+///            each kind of number.
 /// Power cut  RAM only: after a mount nothing is predicted until it is written or moved anew.
 /// Source     Wang et al., "LearnedFTL: a learning-based page-level FTL for reducing double reads in flash-based SSDs", HPCA 2024. Differences:
 ///            ftl/DESIGN-learnedftl.md.
@@ -43,14 +45,15 @@ class PageModels {
 public:
     using Config = ModelConfig;
     static constexpr bool are_there = true;
-    static constexpr std::uint32_t interval_bytes = 16, head_bytes = 8;
+    static constexpr std::uint32_t interval_bytes = 16, head_bytes = 8, point_bytes = 8;
 
     PageModels(const TableParts& parts, std::uint32_t entries_per_page, const ModelConfig& config);
 
     void give(std::uint64_t mapping_cache_bytes);
-    /// Of the models; what they need besides, whether there are any or not.
+    /// Of the models, and what waits for training; what they need besides, whether there are any or not.
     [[nodiscard]] std::uint64_t bytes_used() const { return used_; }
-    [[nodiscard]] std::uint64_t fixed_bytes() const { return numbers_.device_bytes(); }
+    [[nodiscard]] std::uint64_t fixed_bytes() const { return numbers_.device_bytes() + groups_.device_bytes(); }
+    [[nodiscard]] std::uint64_t waiting_pages() const { return waiting_; }
     [[nodiscard]] const ModelCounters& counted() const { return counted_; }
     [[nodiscard]] std::uint32_t intervals_of(std::uint32_t page) const { return static_cast<std::uint32_t>(models_[page].intervals.size()); }
 
@@ -149,6 +152,10 @@ private:
     void forget_known(Lpn lpn);
     void placed(Run& run, Lpn lpn, UnitId unit);
     void end(Run& run);
+    void wait(std::vector<Point>& points, Lpn lpn, UnitId unit);
+    [[nodiscard]] std::vector<Point>& most_moved() { return *std::ranges::max_element(moved_, {}, &std::vector<Point>::size); }
+    void clear(std::vector<Point>& points);
+    void clear_of(std::vector<Point>& points, BlockId victim);
     void train(std::vector<Point>& points);
     void train_page(std::uint32_t page, std::span<const Placed> points);
     void fit(const Model& model, std::span<const Placed> points, std::uint32_t chunk);
@@ -182,6 +189,7 @@ private:
     std::vector<bool> is_exact_; ///< by logical page
     std::uint32_t coldest_ = none, hottest_ = none;
     std::uint64_t used_ = 0, given_ = 0;
+    std::uint64_t waiting_ = 0, most_waiting_ = 0; ///< points of the runs and of what was moved
     Run host_run_, sorted_run_;
     PageGroups groups_;
     std::vector<std::vector<Point>> moved_; ///< by group: the copies of the collection under way

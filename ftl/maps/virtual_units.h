@@ -5,7 +5,8 @@
 ///            the dies in turn, `chunk` units of each: rows where requests are long, single units where they are short.
 /// Invariant  V1 superblocks of one lane do not overlap. V2 unit_at(place_of(u)) == u for each unit of a superblock that was opened since the mount
 ///            and whose block was not erased.
-/// Cost       A binary search in the superblocks of a die. Of the device: bytes_a_block each (superblock and its first position).
+/// Cost       A binary search in the superblocks of a die. Of the device: bytes_a_block each (its superblock, and what it is the column of),
+///            bytes_a_superblock each (first position, and the order of a die's).
 /// Power cut  RAM only: units written before the mount have no number.
 /// Source     Wang et al., "LearnedFTL", HPCA 2024 ("virtual PPN"). There the bits of an address are put in another order, since a superblock takes
 ///            the same block of each plane; here planes and dies open their blocks apart.
@@ -21,7 +22,7 @@ namespace flashlab {
 
 class VirtualUnits {
 public:
-    static constexpr std::uint32_t bytes_a_block = 8;
+    static constexpr std::uint32_t bytes_a_block = 8, bytes_a_superblock = 12;
     struct Place {
         std::uint32_t frontier = 0;
         std::uint32_t turn = 0; ///< of its die
@@ -53,7 +54,9 @@ public:
     /// Of them, one die's.
     [[nodiscard]] std::uint32_t row() const { return static_cast<std::uint32_t>(row_); }
     [[nodiscard]] GroupId group_at(std::uint32_t turn) const { return group_at_[turn]; }
-    [[nodiscard]] std::uint64_t device_bytes() const { return std::uint64_t{bytes_a_block} * set_of_.size(); }
+    [[nodiscard]] std::uint64_t device_bytes() const {
+        return std::uint64_t{bytes_a_block} * set_of_.size() + std::uint64_t{bytes_a_superblock} * (set_of_.size() / planes_);
+    }
 
 private:
     static constexpr std::uint32_t none = 0xffff'ffff;

@@ -137,7 +137,7 @@ TEST_CASE("pages striped over planes and dies are one interval of learnedftl, wh
     }
 }
 
-TEST_CASE("the models of learnedftl take no more than their share, and models and entries together no more than the mapping cache",
+TEST_CASE("the models of learnedftl, and what waits to be trained on, take no more than their share, and with entries no more than the mapping cache",
           "[ftl][learnedftl]") {
     const std::uint64_t bytes = 600;
     CutRig rig{modelled_drive({.train_pages = 4, .intervals = 4, .bytes = bytes, .blocks = 120})};
@@ -150,7 +150,8 @@ TEST_CASE("the models of learnedftl take no more than their share, and models an
         CHECK(table.models().bytes_used() <= bytes / 2);
         CHECK(table.models().bytes_used() + 6ull * (table.cache().size() - table.cache().deferred()) <= bytes + 6 * 20);
         const std::uint32_t per_page = TranslationPages::entries_in(UnitGeometry{rig.geometry(), 1});
-        std::uint64_t charged = 0;
+        CHECK(table.models().waiting_pages() <= bytes / 2 / 4 / 8);
+        std::uint64_t charged = 8 * table.models().waiting_pages();
         for (std::uint32_t page = 0; page * per_page < rig.units(); ++page)
             if (const std::uint32_t intervals = table.models().intervals_of(page)) charged += 8 + per_page / 8 + 16 * intervals;
         REQUIRE(table.models().bytes_used() == charged);
@@ -158,6 +159,36 @@ TEST_CASE("the models of learnedftl take no more than their share, and models an
     CHECK(table.models().counted().pages_forgotten > 100);
     CHECK(table.models().counted().predicted_reads > 5);
     rig.check_all();
+}
+
+TEST_CASE("pages that wait to be trained on are charged to learnedftl's mapping cache, those of the host and those that collections move",
+          "[ftl][learnedftl]") {
+    CutRig host{modelled_drive({.train_pages = 8})};
+    const PageModels& models = modelled_table_of(host).models();
+    for (std::uint32_t u = 0; u < 20; ++u) {
+        CHECK(models.waiting_pages() == u % 8);
+        const std::uint64_t learned = models.intervals_of(0) == 0 ? 0 : 8 + TranslationPages::entries_in(UnitGeometry{host.geometry(), 1}) / 8 + 16;
+        CHECK(models.bytes_used() == learned + 8 * (u % 8));
+        host.now = host.write(u, 1);
+    }
+    host.now = host.write(40, 1); // the run has ended
+    CHECK(models.waiting_pages() == 1);
+
+    // A collection keeps pace with the host: between its writes what was moved waits.
+    SsdConfig config = modelled_drive({.channels = 2, .train_pages = 1000, .blocks = 60});
+    config.ftl.reserved_permille = 250;
+    CutRig moved{config, Payload::none, UndoPolicy::none};
+    const PageModels& of_moved = modelled_table_of(moved).models();
+    Random random{3};
+    std::uint64_t most = 0;
+    for (std::uint32_t u = 0; u < moved.units(); ++u) moved.now = moved.write(u, 1);
+    for (std::uint32_t i = 0; i < 2 * moved.units(); ++i) {
+        moved.now = moved.write(static_cast<std::uint32_t>(random.below(moved.units())), 1);
+        most = std::max(most, of_moved.waiting_pages());
+        REQUIRE(of_moved.bytes_used() >= 8 * of_moved.waiting_pages());
+    }
+    CHECK(most > 4);
+    moved.require_sound();
 }
 
 TEST_CASE("what a collection moves together learnedftl learns anew", "[ftl][learnedftl]") {
