@@ -90,11 +90,8 @@ public:
     }
     [[nodiscard]] std::vector<CheckProblem> check();
 
-    // Its share of the drive's DRAM: directory and cached entries; unit: an entry. Pages are no unit: none is as long as another.
-    MappingSpace* mapping_space() {
-        if constexpr (CachesPages<Entries>) return nullptr;
-        return this;
-    }
+    // Its share of the drive's DRAM: directory and cached entries, or pages; unit: one of these, for a page as long as it can be.
+    MappingSpace* mapping_space() { return this; }
     MappingSpaceShape map_shape() const override;
     [[nodiscard]] std::uint64_t cache_bytes() const { return fixed_bytes() + cache_bytes_; }
     std::uint64_t map_bytes_used() const override { return fixed_bytes() + entries_.bytes_used() + models_.bytes_used(); }
@@ -136,6 +133,13 @@ private:
     void evict(Lpn lpn);
     void place_copy(Lpn lpn, UnitId to);
     void count_reads(Lpn first, std::uint32_t pages);
+    /// A page that is not cached is not brought by a write, and one that is keeps its size.
+    void count_write(std::uint32_t page)
+        requires(CachesPages<Entries>)
+    {
+        if (curve_ && curve_->is_sampled(page)) curve_->write(page, false, entries_.holds(page) ? entries_.page_bytes(page) : 0);
+    }
+    [[nodiscard]] std::uint32_t ghost_key(Lpn lpn) const { return CachesPages<Entries> ? pages_.page_of(lpn) : lpn.value(); }
 
     FtlResult<SimTime> before_checkpoint(const Io& io) override { return make_room(0, io); }
     std::span<const std::byte> recorded() override;
@@ -153,7 +157,7 @@ private:
     std::uint64_t cache_bytes_; ///< of entries and models
     std::uint32_t most_deferred_;
     GhostBitmap* ghost_ = nullptr;
-    std::optional<ReuseCurve> curve_;      ///< of cached entries
+    std::optional<ReuseCurve> curve_;      ///< of cached entries, or pages
     std::optional<std::uint32_t> fetched_; ///< the translation page that the write under way read last: one read serves the pages of one request
     std::vector<NewEntry> dirty_;          ///< of a batch update
     ZeroedVector<std::byte> checkpoint_;   ///< as long as one; written where payload is kept
@@ -262,10 +266,13 @@ template <class Entries, class Models>
 MappingSpaceShape DemandTable<Entries, Models>::map_shape() const {
     MappingSpaceShape shape;
     const std::uint64_t entry = most_.bytes_each;
+    if constexpr (CachesPages<Entries>)
+        shape.unit_bytes = entries_.most_page_bytes();
+    else
+        shape.unit_bytes = most_.bytes_each;
     shape.fixed_bytes = fixed_bytes();
     shape.least_bytes = shape.fixed_bytes + least_entries * entry;
     shape.most_bytes = shape.fixed_bytes + most_.count * entry;
-    shape.unit_bytes = most_.bytes_each;
     shape.interval = 1000;
     shape.ghost_reach_permille = 30; // what left last comes back soonest: a mean over all that have left says little of the next entries
     return shape;
@@ -273,17 +280,25 @@ MappingSpaceShape DemandTable<Entries, Models>::map_shape() const {
 
 template <class Entries, class Models>
 void DemandTable<Entries, Models>::measure(std::span<const std::uint64_t> map_bytes, std::uint64_t record_bytes) {
-    std::vector<std::uint64_t> entries;
-    for (const std::uint64_t bytes : map_bytes) entries.push_back(entries_in(bytes));
-    curve_.emplace(entries, record_bytes / ReuseCurve::device_bytes_per_record);
+    std::vector<std::uint64_t> sizes;
+    for (const std::uint64_t bytes : map_bytes) sizes.push_back(entries_in(bytes) * (CachesPages<Entries> ? most_.bytes_each : 1));
+    if constexpr (CachesPages<Entries>)
+        curve_.emplace(sizes, record_bytes / ReuseCurve::device_bytes_per_weighed, ReuseCurve::Weighed{entries_.least_page_bytes(), pages_.count()});
+    else
+        curve_.emplace(sizes, record_bytes / ReuseCurve::device_bytes_per_record);
 }
 
-/// One read of a translation page serves the pages of a request: each of them misses a part of it.
+/// One read of a translation page serves the pages of a request: each of them misses a part of it; or the page, where it is cached as a whole.
 template <class Entries, class Models>
 void DemandTable<Entries, Models>::count_reads(Lpn first, std::uint32_t pages) {
     for (std::uint32_t l = first.value(), end = first.value() + pages; l < end;) {
         const std::uint32_t page = pages_.page_of(Lpn{l});
         const auto until = static_cast<std::uint32_t>(std::min<std::uint64_t>(end, pages_.end_of(page)));
+        if constexpr (CachesPages<Entries>) {
+            if (pages_.exists(page) && curve_->is_sampled(page)) curve_->read(page, 1, true, entries_.page_bytes(page));
+            l = until;
+            continue;
+        }
         for (const double part = 1.0 / (until - l); l < until; ++l)
             if (pages_.exists(page) && !models_.knows(Lpn{l})) curve_->read(l, part, true);
     }

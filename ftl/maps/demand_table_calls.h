@@ -30,7 +30,7 @@ FtlResult<SimTime> DemandTable<Entries, Models>::look_up(Lpn first, std::uint32_
         if (!pages_.exists(page)) continue; // the directory itself says that nothing is there
         if (ghost_) {
             if (just_read && just_read != page) ghost_->missed_read(std::exchange(of_one_read, {}));
-            ghost_->join(of_one_read, l);
+            if (!CachesPages<Entries> || just_read != page) ghost_->join(of_one_read, ghost_key(lpn));
         }
         const auto room = make_room(1, io.at(at));
         if (!room) return room;
@@ -93,7 +93,10 @@ FtlResult<SimTime> DemandTable<Entries, Models>::before_row(const PagesToWrite& 
 /// A host's write: the entry is dirty and in use.
 template <class Entries, class Models>
 void DemandTable<Entries, Models>::adopt(Lpn lpn, UnitId unit, const OpenColumn&, SimTime end) {
-    if (curve_) curve_->write(lpn.value());
+    if constexpr (CachesPages<Entries>)
+        count_write(pages_.page_of(lpn));
+    else if (curve_)
+        curve_->write(lpn.value());
     if (entries_.use(lpn)) {
         ++counted_.map_write_hits;
         entries_.update(lpn, map_entry::of(unit));
@@ -101,7 +104,7 @@ void DemandTable<Entries, Models>::adopt(Lpn lpn, UnitId unit, const OpenColumn&
         ++counted_.map_write_misses;
         if (ghost_) {
             GhostBitmap::Together alone;
-            ghost_->join(alone, lpn.value());
+            ghost_->join(alone, ghost_key(lpn));
             ghost_->missed_write(alone);
         }
         entries_.insert(lpn, map_entry::of(unit), true);
@@ -276,9 +279,11 @@ void DemandTable<Entries, Models>::drop_clean_excess() {
 
 template <class Entries, class Models>
 void DemandTable<Entries, Models>::evict(Lpn lpn) {
-    if constexpr (CachesPages<Entries>) return entries_.evict_page(pages_.page_of(lpn));
-    entries_.remove(lpn);
-    if (ghost_) ghost_->evicted(lpn.value());
+    if constexpr (CachesPages<Entries>)
+        entries_.evict_page(pages_.page_of(lpn));
+    else
+        entries_.remove(lpn);
+    if (ghost_) ghost_->evicted(ghost_key(lpn));
 }
 
 // Collections

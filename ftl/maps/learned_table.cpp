@@ -24,7 +24,9 @@ std::uint64_t LearnedShape::checkpoint_bytes_at_most(const UnitGeometry& units, 
 LearnedTable::LearnedTable(const TableParts& parts, const PageJournalConfig& journal, const LearnedConfig& config)
     : JournaledTable{parts, journal}, config_{config}, shape_{parts.blocks.units()}, pages_{parts_, counted_, shape_.pages_a_translation()},
       groups_((parts.logical_pages + shape_.pages - 1) / shape_.pages), compact_at_{config.compaction_pages},
-      most_moved_{std::uint64_t{parts.blocks.groups()} * parts.blocks.units().units_per_block()} {}
+      most_moved_{std::uint64_t{parts.blocks.groups()} * parts.blocks.units().units_per_block()} {
+    give(config.bytes);
+}
 
 // Look-up
 
@@ -77,6 +79,7 @@ FtlResult<SimTime> LearnedTable::correct(Lpn first, std::uint32_t pages, const I
 FtlResult<SimTime> LearnedTable::look_up(Lpn first, std::uint32_t pages, const Io& io) {
     SimTime at = io.when;
     std::optional<std::uint32_t> just_read;
+    GhostBitmap::Together of_one_read;
     for (std::uint32_t l = first.value(); l < first.value() + pages; ++l) {
         const Lpn lpn{l};
         Group& group = groups_[group_of(lpn)];
@@ -88,6 +91,10 @@ FtlResult<SimTime> LearnedTable::look_up(Lpn first, std::uint32_t pages, const I
         ++counted_.map_read_misses;
         const std::uint32_t page = pages_.page_of(lpn);
         if (!pages_.exists(page)) continue; // the directory itself says that nothing is there
+        if (ghost_) {
+            if (just_read && just_read != page) ghost_->missed_read(std::exchange(of_one_read, {}));
+            ghost_->join(of_one_read, group_of(lpn));
+        }
         const auto room = make_room(group_bytes + group.all.bytes(), io.at(at));
         if (!room) return room;
         at = std::max(at, *room);
@@ -97,6 +104,8 @@ FtlResult<SimTime> LearnedTable::look_up(Lpn first, std::uint32_t pages, const I
         at = *read;
         if (!parts_.blocks.is_read_only()) bring(group);
     }
+    if (ghost_ && just_read) ghost_->missed_read(of_one_read);
+    if (curve_) count_reads(first, pages);
     return correct(first, pages, io.at(at));
 }
 
@@ -151,7 +160,7 @@ void LearnedTable::adopt(Lpn lpn, UnitId unit, const OpenColumn&, SimTime end) {
 
 void LearnedTable::answered(SimTime at) {
     JournaledTable::answered(at);
-    if (waiting_.size() >= config_.batch_pages) learn();
+    if (waiting_.size() >= batch_pages_) learn();
     if (config_.compaction_pages == 0 || parts_.counters.host_pages_written < compact_at_) return;
     compact_at_ = parts_.counters.host_pages_written + config_.compaction_pages;
     compact();
@@ -178,8 +187,11 @@ void LearnedTable::learn() {
             run_.push_back({in_group(Lpn{p->lpn}), p->where.unit, p->where.write});
             is_of_host = is_of_host || p->where.write != 0;
         }
+        const std::uint32_t charged_before = groups_[group].charged;
         learn_run(group, run_, config_.gamma);
-        if (is_of_host) touch(groups_[group]);
+        if (!is_of_host) continue;
+        touch(groups_[group]);
+        count_learned(group, run_.size(), charged_before);
     }
 }
 
@@ -267,6 +279,7 @@ void LearnedTable::forget_page(std::uint32_t page) {
 
 void LearnedTable::moved(const PageOob& oob, UnitId from, UnitId to, const OpenColumn&, SimTime end) {
     programmed(end);
+    costs_.copied(oob.kind == PageKind::translation ? TranslationDirectory::frontier : host_frontier);
     if (oob.kind == PageKind::translation) return pages_.moved(oob.lpn.value(), from, to);
     const auto found = prediction(oob.lpn);
     ensure(found && std::max(found->unit, from.value()) - std::min(found->unit, from.value()) <= (found->is_exact ? 0 : config_.gamma),
@@ -278,7 +291,9 @@ void LearnedTable::moved(const PageOob& oob, UnitId from, UnitId to, const OpenC
 }
 
 FtlResult<SimTime> LearnedTable::forget(BlockId victim, BlockFate fate, SimTime at, EventId job) {
-    if (use_of(victim) == BlockUse::data)
+    const bool holds_data = use_of(victim) == BlockUse::data;
+    costs_.collected(holds_data ? host_frontier : TranslationDirectory::frontier);
+    if (holds_data)
         if (const auto room = make_room(0, {at, {Cause::map, job}}); !room) return room;
     return JournaledTable::forget(victim, fate, at, job);
 }
@@ -307,8 +322,7 @@ std::vector<CheckProblem> LearnedTable::check() {
         out.push_back({"L1", "valid bits", fmt::format("{} valid units, {} named", blocks.valid().total(), map.units_named())});
     std::uint64_t bytes = waiting_bytes * waiting_.size(), moved = 0;
     for (const Group& group : groups_) {
-        const SegmentLevels& there = group.is_here ? group.all : group.news;
-        bytes += group.is_here || !there.is_empty() ? group_bytes + there.bytes() : 0;
+        bytes += bytes_of(group);
         moved += group.moved;
         if (!group.all.is_sound() || !group.news.is_sound()) out.push_back({"G1", fmt::format("group {}", number_of(group)), "segments overlap"});
         if (group.is_here && !group.news.is_empty()) out.push_back({"L2", fmt::format("group {}", number_of(group)), "news beside a group"});

@@ -22,6 +22,8 @@
 
 #include <deque>
 
+#include "ftl/cache/ghost_bitmap.h"
+#include "ftl/maps/demand_costs.h"
 #include "ftl/maps/journaled_table.h"
 #include "ftl/maps/segments.h"
 #include "ftl/maps/translation_pages.h"
@@ -29,9 +31,9 @@
 namespace flashlab {
 
 struct LearnedConfig {
-    std::uint64_t bytes = 0; ///< of DRAM; one group is there whatever it says
+    std::uint64_t bytes = 0; ///< of DRAM, at most; one group is there whatever it says
     std::uint32_t gamma = 0;
-    std::uint32_t batch_pages = 1;      ///< that wait before segments are learned
+    std::uint32_t batch_pages = 1;      ///< that wait before segments are learned; no more than a quarter of the DRAM holds
     std::uint64_t compaction_pages = 0; ///< written by the host between compactions; 0: never
 };
 
@@ -53,7 +55,7 @@ struct LearnedShape {
     std::uint32_t groups = 1;  ///< of a translation page
 };
 
-class LearnedTable final : public JournaledTable {
+class LearnedTable final : public JournaledTable, public MappingSpace {
 public:
     LearnedTable(const TableParts& parts, const PageJournalConfig& journal, const LearnedConfig& config);
 
@@ -61,7 +63,7 @@ public:
     [[nodiscard]] const LearnedCounters& learned() const { return learned_; }
     [[nodiscard]] std::uint64_t bytes_used() const { return used_; }
     [[nodiscard]] std::uint64_t directory_bytes() const { return pages_.directory_bytes(); }
-    [[nodiscard]] std::uint64_t cache_bytes() const { return directory_bytes() + config_.bytes; }
+    [[nodiscard]] std::uint64_t cache_bytes() const { return directory_bytes() + bytes_; }
     /// In DRAM and on flash.
     [[nodiscard]] std::uint64_t segments() const;
     /// All segments of each group, those on flash too.
@@ -80,7 +82,7 @@ public:
 
     /// Sorted, and dealt to the blocks that are written side by side. Valid until the next call.
     [[nodiscard]] PagesToWrite arranged(const PagesToWrite& what);
-    [[nodiscard]] std::uint32_t pages_a_batch() const { return config_.batch_pages; }
+    [[nodiscard]] std::uint32_t pages_a_batch() const { return batch_pages_; }
     [[nodiscard]] FtlResult<SimTime> look_up(Lpn first, std::uint32_t pages, const Io& io);
     [[nodiscard]] FtlResult<void> begin_write(Lpn, const Io& io);
     [[nodiscard]] FtlResult<SimTime> before_row(const PagesToWrite&, std::uint32_t, std::uint32_t pages, const Io& io) {
@@ -99,7 +101,15 @@ public:
     [[nodiscard]] BlockUse use_of(BlockId block) const {
         return parts_.blocks.kind_of(block) == TranslationDirectory::frontier.value() ? BlockUse::translation : BlockUse::data;
     }
-    [[nodiscard]] static MappingSpace* mapping_space() { return nullptr; }
+    // Its share of the drive's DRAM: directory, and groups, waiting pages with them; unit: a group whose pages are a segment each.
+    [[nodiscard]] MappingSpace* mapping_space() { return this; }
+    MappingSpaceShape map_shape() const override;
+    std::uint64_t map_bytes_used() const override { return directory_bytes() + used_; }
+    FtlResult<SimTime> set_map_bytes(std::uint64_t bytes, SimTime now) override;
+    ProfitFactors profit_factors() override;
+    void watch(GhostBitmap& ghost) override { ghost_ = &ghost; }
+    void measure(std::span<const std::uint64_t> map_bytes, std::uint64_t record_bytes) override;
+    double take_misses(std::span<MissCount> counts) override { return curve_->take(counts); }
     [[nodiscard]] std::vector<CheckProblem> check();
 
 private:
@@ -144,6 +154,15 @@ private:
     void compact();
 
     // DRAM
+    void give(std::uint64_t bytes);
+    [[nodiscard]] std::uint32_t bytes_of(const Group& group) const {
+        const SegmentLevels& there = group.is_here ? group.all : group.news;
+        return group.is_here || !there.is_empty() ? group_bytes + there.bytes() : 0;
+    }
+    [[nodiscard]] std::uint64_t most_bytes() const;
+    void count_reads(Lpn first, std::uint32_t pages);
+    /// The host wrote so many pages of the group, which was charged so much before.
+    void count_learned(std::uint32_t group, std::size_t pages, std::uint32_t charged_before);
     /// Evicts until so many more bytes fit, as far as the flash lets it.
     [[nodiscard]] FtlResult<SimTime> make_room(std::uint64_t bytes, const Io& io);
     [[nodiscard]] std::uint64_t excused() const { return 2ull * waiting_bytes * std::min(moved_, most_moved_); }
@@ -171,6 +190,8 @@ private:
 
     const LearnedConfig config_;
     const LearnedShape shape_;
+    std::uint64_t bytes_ = 0; ///< that it has now
+    std::uint32_t batch_pages_ = 1;
     DemandCounters counted_;
     LearnedCounters learned_;
     TranslationDirectory pages_;
@@ -186,6 +207,12 @@ private:
         std::uint32_t block, lpn;
         Waiting where;
     };
+    // For the partition of the DRAM
+    DemandCosts costs_;
+    std::uint64_t groups_missed_ = 0, pages_learned_ = 0; ///< groups that came with pages of the host; those pages
+    GhostBitmap* ghost_ = nullptr;
+    std::optional<ReuseCurve> curve_; ///< of groups
+
     std::vector<Point> points_;
     std::vector<PlacedPage> run_;
     std::vector<Lpn> order_; ///< of arranged()

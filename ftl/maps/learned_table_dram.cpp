@@ -26,8 +26,7 @@ void LearnedTable::touch(Group& group) {
 
 /// A group that nobody has used, only collections have, is the coldest.
 void LearnedTable::charge(Group& group) {
-    const SegmentLevels& there = group.newest();
-    const std::uint32_t bytes = group.is_here || !there.is_empty() ? group_bytes + there.bytes() : 0;
+    const std::uint32_t bytes = bytes_of(group);
     if (group.charged == 0 && bytes != 0) link(group, none);
     if (group.charged != 0 && bytes == 0) unlink(group);
     used_ = used_ + bytes - group.charged;
@@ -37,7 +36,7 @@ void LearnedTable::charge(Group& group) {
 
 FtlResult<SimTime> LearnedTable::make_room(std::uint64_t bytes, const Io& io) {
     SimTime at = io.when;
-    while (used_ + bytes > config_.bytes + excused()) {
+    while (used_ + bytes > bytes_ + excused()) {
         if (coldest_ == none) {
             if (waiting_.empty()) break;
             learn();
@@ -46,6 +45,7 @@ FtlResult<SimTime> LearnedTable::make_room(std::uint64_t bytes, const Io& io) {
         Group& victim = groups_[coldest_];
         if (!victim.has_news()) {
             victim.is_here = false;
+            if (ghost_) ghost_->evicted(number_of(victim));
             charge(victim);
             ++counted_.map_evictions;
             continue;
@@ -55,6 +55,7 @@ FtlResult<SimTime> LearnedTable::make_room(std::uint64_t bytes, const Io& io) {
         const auto done = update(coldest_ / shape_.groups, io.at(at));
         if (!done && done.error().kind == FtlErrorKind::no_free_block) break; // above its size until a collection has made room
         if (!done) return done;
+        if (ghost_ && victim.charged == 0) ghost_->evicted(number_of(victim));
         at = std::max(at, *done);
     }
     return at;
@@ -100,6 +101,7 @@ FtlResult<SimTime> LearnedTable::update(std::uint32_t page, const Io& io) {
         const auto done = pages_.program(page, content(groups), io.at(at));
         if (!done) return std::unexpected(done.error());
         if (!*done) continue;
+        costs_.batch_update(static_cast<std::uint32_t>(std::ranges::count_if(groups, &Group::has_news)));
         for (Group& group : groups) {
             group.is_dirty = false;
             group.is_here = group.is_here && !std::exchange(group.leaves, false);

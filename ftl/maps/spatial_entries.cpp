@@ -37,11 +37,19 @@ bool SpatialEntries::begins_run(Lpn lpn, const RunShape& shape) const {
     return lpn.value() % entries_per_page() < shape.apart || does_not_follow(*peek(Lpn{lpn.value() - shape.apart}), *peek(lpn), shape.step);
 }
 
-std::uint32_t SpatialEntries::bytes_of(std::uint32_t page) const {
-    const std::uint32_t bits = (entries_per_page() + 7) / 8;
-    const std::uint32_t runs = 4 * std::ranges::min(frames_[page].runs) + bits;
-    return record_bytes + std::min(runs, 4 * entries_per_page()) + (dirty_of(page) == 0 ? 0 : bits);
+std::uint32_t SpatialEntries::bytes_of(std::uint32_t page, std::uint32_t runs) const {
+    return record_bytes + std::min(4 * runs + bits(), 4 * entries_per_page()) + (dirty_of(page) == 0 ? 0 : bits());
 }
+
+std::uint32_t SpatialEntries::bytes_of(std::uint32_t page) const { return bytes_of(page, std::ranges::min(frames_[page].runs)); }
+
+std::uint32_t SpatialEntries::page_bytes(std::uint32_t page) {
+    return bytes_of(page, std::ranges::min(holds(page) ? frames_[page].runs : runs_of(page)));
+}
+
+std::uint32_t SpatialEntries::least_page_bytes() const { return record_bytes + std::min(bits(), 4 * entries_per_page()); }
+
+std::uint32_t SpatialEntries::most_page_bytes() const { return record_bytes + 4 * entries_per_page() + bits(); }
 
 /// What depends on the entry is counted anew.
 template <class Change>

@@ -74,6 +74,10 @@ public:
     [[nodiscard]] bool holds(std::uint32_t page) const { return frames_[page].is_cached; }
     [[nodiscard]] bool holds(Lpn lpn) const { return holds(page_of(lpn)); }
     [[nodiscard]] std::uint32_t cached_pages() const { return cached_pages_; }
+    // What a page takes: this one if it were cached; of all pages the least and the most.
+    [[nodiscard]] std::uint32_t page_bytes(std::uint32_t page);
+    [[nodiscard]] std::uint32_t least_page_bytes() const;
+    [[nodiscard]] std::uint32_t most_page_bytes() const;
     [[nodiscard]] std::uint32_t buffered() const { return buffered_; }
     /// It was read, and is used last now.
     void insert_page(std::uint32_t page);
@@ -94,6 +98,8 @@ private:
     [[nodiscard]] std::uint32_t page_of(Lpn lpn) const { return lpn.value() / entries_per_page(); }
     [[nodiscard]] bool has_buffer_more() const { return std::uint64_t{buffered_} * 1000 > std::uint64_t{capacity_} * shape_.buffer_permille; }
     [[nodiscard]] bool is_too_dirty() const { return dirty() - deferred() > dirty_at_most_; }
+    [[nodiscard]] std::uint32_t bits() const { return (entries_per_page() + 7) / 8; }
+    [[nodiscard]] std::uint32_t bytes_of(std::uint32_t page, std::uint32_t runs) const;
     [[nodiscard]] std::uint32_t bytes_of(std::uint32_t page) const;
     [[nodiscard]] bool begins_run(Lpn lpn, const RunShape& shape) const;
     template <class Change>

@@ -41,8 +41,7 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_leaftl(const FtlParts& par
     LearnedConfig learned;
     learned.bytes = std::uint64_t{of.cached.count} * of.cached.bytes_each;
     learned.gamma = options[gamma];
-    // What waits takes no more than a quarter.
-    learned.batch_pages = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(learned.bytes / 32, 1, options[batch_pages]));
+    learned.batch_pages = options[batch_pages];
     learned.compaction_pages = options[compaction_pages];
     return std::make_unique<LeaFtl>("leaftl", parts.plan.logical_pages, of.blocks, parts.array, parts.events, std::move(*policies), of.journal,
                                     learned);
@@ -87,7 +86,8 @@ const Scheme& leaftl_scheme() {
                                    .write_memory = [](const SsdConfig& config, const FtlPlan& plan, const Geometry& g,
                                                       const Ftl& ftl) { return memory_of_demand(leaftl_kind, config, plan, g, ftl); },
                                    .separates = true,
-                                   .dram_bytes = dram_of_demand};
+                                   .dram_bytes = dram_of_demand,
+                                   .settle = settle_demand};
     return scheme;
 }
 

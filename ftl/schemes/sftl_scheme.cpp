@@ -32,17 +32,14 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_sftl(const FtlParts& parts
 } // namespace
 
 const Scheme& sftl_scheme() {
-    static constexpr Scheme scheme{.name = "sftl",
-                                   .idea = "dftl with whole translation pages in DRAM, each in as many bytes as runs lie in it (Jiang et al.)",
-                                   .keys = demand_keys,
-                                   .options = sftl_options,
-                                   .counters = sftl_counters,
-                                   .plan = [](const SsdConfig& config, const Geometry& g) { return plan_demand(sftl_kind, config, g); },
-                                   .make = make_sftl,
-                                   .write_memory = [](const SsdConfig& config, const FtlPlan& plan, const Geometry& g,
-                                                      const Ftl& ftl) { return memory_of_demand(sftl_kind, config, plan, g, ftl); },
-                                   .separates = true,
-                                   .dram_bytes = dram_of_demand};
+    static constexpr Scheme scheme =
+        demand_scheme({.name = "sftl",
+                       .idea = "dftl with whole translation pages in DRAM, each in as many bytes as runs lie in it (Jiang et al.)",
+                       .keys = demand_keys,
+                       .options = sftl_options,
+                       .counters = sftl_counters,
+                       .plan = [](const SsdConfig& config, const Geometry& g) { return plan_demand(sftl_kind, config, g); },
+                       .make = make_sftl});
     return scheme;
 }
 

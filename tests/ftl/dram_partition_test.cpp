@@ -1,5 +1,6 @@
 /// One DRAM for buffer and maps, on whole drives: shares, ghost hits of a trace followed by hand, soundness under any load and cut.
 #include "ftl/cache/dram_partition.h"
+#include "ftl/forwarding_ftl.h"
 #include "ftl/maps/lru_entries.h"
 #include "ftl/schemes/coftl.h"
 #include "ftl/schemes/demand_scheme.h"
@@ -108,20 +109,62 @@ TEST_CASE("a DRAM that does not hold what must lie there is refused", "[ssd][par
 
 TEST_CASE("maps that cannot share have their cache and directory out of the DRAM, the buffer has the rest, and too little is refused",
           "[ssd][partition]") {
+    struct Alone final : ForwardingFtl {
+        using ForwardingFtl::ForwardingFtl;
+        MappingSpace* mapping_space() override { return nullptr; }
+    };
+    SsdConfig config = partitioned("dftl", 64 << 10, "curve");
+    config.ftl.options.set(demand_option::mapping_cache_bytes, 4096);
+    CutRig rig{config};
+    Alone alone{rig.ftl()};
+    const std::uint64_t maps = alone.map_cache_bytes();
+    CHECK(maps >= 4096);
+    NullEventSink events;
+    BufferedFtl buffer{alone, 64 << 10};
+    DramPartition partition{config.dram, alone, buffer, events};
+    REQUIRE(partition.begin(rig.now));
+    CHECK(partition.map_bytes() == maps);
+    CHECK(partition.buffer_bytes() == ((64u << 10) - maps) / 512 * 512);
+    DramConfig dram = config.dram;
+    dram.size_bytes = maps + 512;
+    CHECK_FALSE(DramPartition::refusal(dram, alone));
+    dram.size_bytes = maps + 511;
+    CHECK(DramPartition::refusal(dram, alone)->find("ftl.mapping_cache_bytes") != std::string::npos);
+}
+
+TEST_CASE("sftl and leaftl give back what a smaller share does not hold, and one that comes back is a hit in the ghost", "[ssd][partition]") {
     for (const char* scheme : {"sftl", "leaftl"}) {
         CAPTURE(scheme);
-        SsdConfig config = partitioned(scheme, 64 << 10, "curve");
-        config.ftl.options.set(demand_option::mapping_cache_bytes, 4096);
+        SsdConfig config = partitioned(scheme, 64 << 10, "static");
+        config.dram.map_share_permille = 1000;
         CutRig rig{config};
-        const std::uint64_t maps = rig.ftl().map_cache_bytes();
-        CHECK(maps >= 4096);
-        CHECK(rig.ssd().partition()->map_bytes() == maps);
-        CHECK(rig.ssd().partition()->buffer_bytes() == ((64u << 10) - maps) / 512 * 512);
-        DramConfig dram = config.dram;
-        dram.size_bytes = maps + 512;
-        CHECK_FALSE(DramPartition::refusal(dram, rig.ftl()));
-        dram.size_bytes = maps + 511;
-        CHECK(DramPartition::refusal(dram, rig.ftl())->find("ftl.mapping_cache_bytes") != std::string::npos);
+        MappingSpace& maps = *rig.ftl().mapping_space();
+        const auto shape = maps.map_shape();
+        CHECK(shape.most_bytes > 8 * shape.unit_bytes);
+        for (std::uint32_t u = 0; u < rig.units(); ++u) rig.now = rig.write(u * 37 % rig.units(), 1, WriteDurability::fua);
+        rig.now = rig.flush();
+        REQUIRE(maps.set_map_bytes(shape.least_bytes, rig.now));
+        GhostBitmap ghost{1024, 1};
+        ghost.set_capacity(1000);
+        maps.watch(ghost);
+        REQUIRE(maps.set_map_bytes(shape.most_bytes, rig.now));
+        const std::uint32_t each = config.nand.geometry.page_bytes / 4; // logical pages of a translation page at most
+        for (std::uint32_t u = 0; u < rig.units(); u += each / 4) read(rig, u);
+        const std::uint64_t all = maps.map_bytes_used();
+        CHECK(all > shape.fixed_bytes + 2 * shape.unit_bytes / 4);
+        CHECK(ghost.hits().reads == 0);
+        for (const std::uint64_t bytes : {all / 2, shape.least_bytes}) {
+            REQUIRE(maps.set_map_bytes(bytes, rig.now));
+            CHECK(maps.map_bytes_used() <= std::max(bytes, shape.least_bytes));
+        }
+        CHECK(ghost.size() > 0);
+        for (std::uint32_t u = 0; u < rig.units(); u += each / 4) read(rig, u);
+        CHECK(ghost.hits().reads > 0);
+        const ProfitFactors f = maps.profit_factors();
+        CHECK(f.map_read >= 60'612);
+        CHECK(f.map_write > 0);
+        CHECK(f.buffer_write > 700'612);
+        rig.check_all();
     }
 }
 
@@ -282,7 +325,7 @@ TEST_CASE("the partition follows the load: buffered rewrites shrink the maps, re
 }
 
 TEST_CASE("any load leaves a partitioned drive sound, and it reads as if there were no cache", "[ssd][partition]") {
-    for (const char* scheme : {"dftl", "fast", "coftl", "hftl"}) {
+    for (const char* scheme : {"dftl", "tpftl", "sftl", "leaftl", "learnedftl", "fast", "coftl", "hftl"}) {
         for (std::uint64_t seed = 1; seed <= 4; ++seed) {
             SsdConfig config = partitioned(scheme, 2048 + 512 * seed, seed % 2 == 0 ? "ghost" : "curve");
             config.dram.tune_interval = 7;
@@ -302,9 +345,10 @@ TEST_CASE("any load leaves a partitioned drive sound, and it reads as if there w
 }
 
 TEST_CASE("after a cut at any instant a partitioned drive keeps its promises", "[ssd][partition][cut]") {
-    for (const char* scheme : {"dftl", "fast", "coftl"}) {
+    for (const char* scheme : {"dftl", "tpftl", "sftl", "leaftl", "learnedftl", "fast", "coftl"}) {
         for (std::uint64_t seed = 1; seed <= 12; ++seed) {
-            SsdConfig config = partitioned(scheme, 2048 + 512 * (seed % 5), seed % 3 == 0 ? "static" : seed % 3 == 1 ? "curve" : "ghost");
+            const std::uint64_t least = scheme == std::string_view{"learnedftl"} ? 4096 : 2048; // it has a table of all superblocks
+            SsdConfig config = partitioned(scheme, least + 512 * (seed % 5), seed % 3 == 0 ? "static" : seed % 3 == 1 ? "curve" : "ghost");
             config.dram.tune_interval = 5;
             config.dram.tune_units = 6;
             config.dram.is_protected = seed % 4 == 0;
