@@ -304,6 +304,12 @@ std::uint64_t LearnedTable::segments() const {
     return n;
 }
 
+std::uint64_t LearnedTable::table_bytes() const {
+    std::uint64_t bytes = 0;
+    for (const Group& group : groups_) bytes += std::uint64_t{group.all.bytes()} + group.news.bytes();
+    return bytes;
+}
+
 std::vector<CheckProblem> LearnedTable::check() {
     PageBlocks& blocks = parts_.blocks;
     std::vector<CheckProblem> out = journal().check();

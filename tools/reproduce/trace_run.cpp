@@ -5,8 +5,6 @@
 #include "ftl/cache/mapping_space.h"
 #include "ftl/maps/learned_table.h"
 #include "ftl/maps/paged_ftl.h"
-#include "ftl/maps/spatial_entries.h"
-#include "ftl/schemes/demand_scheme.h"
 #include "tools/run/run_report.h"
 #include "tools/run/virtual_device.h"
 
@@ -14,8 +12,7 @@ namespace flashlab {
 
 namespace {
 
-constexpr std::uint64_t number_bytes = 4;  ///< of a page or of a block
-constexpr std::uint64_t segment_bytes = 8; ///< of leaftl
+constexpr std::uint64_t number_bytes = 4; ///< of a page or of a block
 
 const LearnedTable* learned_table(Ftl& ftl) {
     const auto* leaftl = dynamic_cast<const PagedFtl<LearnedTable>*>(&ftl.undecorated());
@@ -27,8 +24,6 @@ const LearnedTable* learned_table(Ftl& ftl) {
 std::uint64_t map_dram_bytes(Device& device) {
     Ftl& ftl = device.ftl();
     if (const MappingSpace* space = ftl.mapping_space()) return space->map_bytes_used();
-    if (const LearnedTable* table = learned_table(ftl)) return table->directory_bytes() + table->bytes_used();
-    if (ftl.name() == "sftl") return demand_table_of<SpatialEntries>(ftl.undecorated()).map_bytes_used();
     const Geometry& g = device.array().geometry();
     std::uint64_t logs = 0, open = 0;
     for (std::uint32_t block = 0; block < g.blocks(); ++block) {
@@ -92,7 +87,7 @@ std::expected<TraceOutcome, std::string> run_requests_on(const TraceRun& run, co
     outcome.map_bytes = map_dram_bytes(**device);
     Ftl& ftl = (*device)->ftl();
     const LearnedTable* table = learned_table(ftl);
-    outcome.table_bytes = table != nullptr ? table->segments() * segment_bytes : ftl.logical_pages() * number_bytes;
+    outcome.table_bytes = table != nullptr ? table->table_bytes() : ftl.logical_pages() * number_bytes;
     outcome.report = report_run({"", run.seed, 0}, **device, before, *tally);
     if (run.look) run.look(**device);
     return outcome;
