@@ -133,8 +133,7 @@ SELECT c.name AS cause, sum(n.page_programs) AS page_programs, sum(n.page_progra
 FROM v_run_totals t JOIN run r USING(run) JOIN sample_nand n USING(sample) JOIN cause_name c USING(cause)
 GROUP BY n.cause ORDER BY n.cause)"},
     LogView{"v_waf",
-            "write amplification over all runs in four parts that add up to it: of the host's pages, collections (and levelling, folding), merges, "
-            "the drive's own "
+            "write amplification in four parts that add up to it: of the host's pages, collections (and levelling, folding), merges, the drive's own "
             "(map, recovery, backup, parity); and what of the last is parity",
             R"(
 SELECT round(sum(b) / h, 4) AS waf, round(sum(b * (cause = 'user')) / h, 4) AS waf_user, round(sum(b * (cause IN ('gc', 'wear', 'fold', 'scrub'))) / h, 4) AS waf_gc,
@@ -154,17 +153,16 @@ ORDER BY l.calls DESC)"},
     LogView{"v_channel_util", "how busy the channels' buses were, busiest first, run by run", R"(
 SELECT t.run, c.channel, c.busy_ns, round(c.busy_ns * 1.0 / nullif(t.ts_ns - r.start_ns, 0), 6) AS utilisation
 FROM v_run_totals t JOIN run r USING(run) JOIN sample_channel c USING(sample) ORDER BY t.run DESC, c.busy_ns DESC)"},
-    LogView{"v_gc_cost", "garbage collection over all runs: victims, pages copied, NAND time (level all)", R"(
+    LogView{"v_gc_cost", "garbage collection: victims, pages copied, NAND time (level all)", R"(
 SELECT c.name AS cause, count(*) AS jobs, sum(j.valid_pages) AS pages_copied, round(avg(j.valid_pages), 2) AS pages_a_victim, sum(j.dur_ns) / 1e6 AS time_ms
 FROM gc_job j JOIN cause_name c USING(cause) GROUP BY j.cause)"},
     LogView{"v_wear_hist", "blocks by erase count, at the end of the last run",
             R"( SELECT erase_count, blocks FROM wear WHERE run = (SELECT max(run) FROM wear) ORDER BY erase_count)"},
-    LogView{"v_nand_ops", "operations of planes over all runs by kind and cause; one program may have several pages (level all)", R"(
+    LogView{"v_nand_ops", "operations of planes by kind and cause; one program may have several pages (level all)", R"(
 SELECT o.name AS op, c.name AS cause, sum(n.cells_ns > 0) AS commands, sum(n.pages) AS pages, sum(n.dur_ns * (n.cells_ns > 0)) / 1e6 AS time_ms
 FROM nand_op n JOIN nand_op_name o USING(op) JOIN cause_name c USING(cause) GROUP BY n.op, n.cause)"},
     LogView{"v_host_requests",
-            "host requests of all runs by kind, with percentiles of their latency (level requests; v_request_pct: run by run); the pieces of a split "
-            "one are one, answered with the last",
+            "host requests by kind, with percentiles of their latency (level requests); the pieces of a split one are one, answered with the last",
             R"(
 SELECT o.name AS op, max(n) AS requests, sum(sectors) * 512 AS bytes, avg(dur_ns) / 1e3 AS mean_us, max(CASE WHEN i <= (n + 1) / 2 THEN dur_ns END) / 1e3 AS p50_us,
   max(CASE WHEN i <= (n * 99 + 99) / 100 THEN dur_ns END) / 1e3 AS p99_us, max(dur_ns) / 1e3 AS max_us, sum(failed) AS failed
@@ -173,7 +171,7 @@ FROM (SELECT op, dur_ns, sectors, failed, row_number() OVER (PARTITION BY op ORD
     FROM (SELECT *, sum(piece = 0 OR (piece = 1 AND before <> 1)) OVER (ORDER BY id) AS whole FROM (SELECT *, lag(piece, 1, 0) OVER (ORDER BY id) AS before FROM host_request))
     GROUP BY whole))
   JOIN host_op_name o USING(op) GROUP BY op)"},
-    LogView{"v_pram_words", "PRAM words over all runs by user (level all): what the diff saved is compared - home", R"(
+    LogView{"v_pram_words", "PRAM words by user (level all): what the diff saved is compared - home", R"(
 SELECT u.name AS user, count(*) AS transactions, sum(p.log_words) AS log_words, sum(p.home_words) AS home_words, sum(p.compared_words) AS compared_words,
   round(avg(p.home_words), 2) AS home_words_a_transaction
 FROM pram_write p JOIN pram_user_name u USING(user) GROUP BY p.user)"},

@@ -24,7 +24,7 @@ public:
     }
 
     /// The answer. The latency counts from `submitted`.
-    std::expected<Answer, std::string> serve(const TraceRequest& request, SimTime submitted, SimTime now) {
+    std::expected<IssueAnswer, std::string> serve(const TraceRequest& request, SimTime submitted, SimTime now) {
         if (begins_) {
             tally.begin = tally.end = now;
             if (watch_.counts_from) watch_.counts_from(now);

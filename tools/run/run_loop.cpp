@@ -46,11 +46,11 @@ struct SectorsTarget {
     Written written;
     Unreadable unreadable;
 
-    std::expected<Answer, std::string> issue(const TraceRequest& request, SimTime now, Duration waited) {
+    std::expected<IssueAnswer, std::string> issue(const TraceRequest& request, SimTime now, Duration waited) {
         if (request.op == TraceOp::flush) return told(disk.flush({now, no_stream, QueueId{request.queue}, 0, waited}));
         const auto pieces = fit.place(request);
         if (!pieces) return std::unexpected(pieces.error());
-        Answer whole{now};
+        IssueAnswer whole{now};
         std::uint32_t number = 0;
         for (const AddressPiece& piece : **pieces) {
             if ((*pieces)->size() > 1) ++number;
@@ -61,7 +61,7 @@ struct SectorsTarget {
         }
         return whole;
     }
-    std::expected<Answer, std::string> issue_piece(TraceOp op, const AddressPiece& piece, const HostIo& io) {
+    std::expected<IssueAnswer, std::string> issue_piece(TraceOp op, const AddressPiece& piece, const HostIo& io) {
         const Sector first{piece.offset / sector_bytes};
         const std::uint64_t sectors = (piece.offset + piece.bytes + sector_bytes - 1) / sector_bytes - first.value();
         if (op == TraceOp::trim) return told(disk.trim(first, sectors, io));
@@ -78,10 +78,10 @@ struct SectorsTarget {
         if (payload == nullptr) return {};
         return written == Written::zeros ? payload->zeros(sectors) : payload->stamped(first, sectors);
     }
-    [[nodiscard]] std::expected<Answer, std::string> told(const DeviceResult<SimTime>& done) const {
+    [[nodiscard]] std::expected<IssueAnswer, std::string> told(const DeviceResult<SimTime>& done) const {
         if (done) return *done;
         if (done.error().kind == DeviceErrorKind::uncorrectable && unreadable == Unreadable::is_counted)
-            return Answer{done.error().done, to_text(done.error())};
+            return IssueAnswer{done.error().done, to_text(done.error())};
         return std::unexpected(to_text(done.error()));
     }
 };

@@ -47,8 +47,8 @@ struct RunSpace {
 };
 
 /// When a request was answered; with `failure` the drive did not do what was asked, and goes on.
-struct Answer {
-    Answer(SimTime when, std::string why = {}) : at{when}, failure{std::move(why)} {} // NOLINT(google-explicit-constructor): most are times
+struct IssueAnswer {
+    IssueAnswer(SimTime when, std::string why = {}) : at{when}, failure{std::move(why)} {} // NOLINT(google-explicit-constructor): most are times
     SimTime at;
     std::string failure;
 };
@@ -56,7 +56,7 @@ struct Answer {
 /// What is driven.
 struct RunTarget {
     /// `waited`: for its turn, before `now`.
-    std::function<std::expected<Answer, std::string>(const TraceRequest& request, SimTime now, Duration waited)> issue;
+    std::function<std::expected<IssueAnswer, std::string>(const TraceRequest& request, SimTime now, Duration waited)> issue;
     /// pass: does the background work that is due by `now`. work_at: tells that background work may have become due.
     std::function<void(SimTime now)> pass;
     std::function<void(SimTime now)> work_at = [](SimTime) {};

@@ -83,10 +83,12 @@ TEST_CASE("mkfs refuses a directory that holds something else, and a device with
 
 TEST_CASE("of two that make a device in one place at once, one is told that the other was sooner", "[tools]") {
     const TemporaryDirectory work;
-    const auto make_another = [&](const std::string&) {
-        return make_device_directory(work / "device", small_plan(), "first", ExistingDevice::refuse);
+    REQUIRE(make_device_directory(work / "other", small_plan(), "first", ExistingDevice::refuse));
+    const auto let_another_in = [&](const std::string&) -> std::expected<void, std::string> {
+        std::filesystem::rename(work / "other", work / "device");
+        return {};
     };
-    const auto made = make_device_directory(work / "device", small_plan(), "second", ExistingDevice::refuse, make_another);
+    const auto made = make_device_directory(work / "device", small_plan(), "second", ExistingDevice::refuse, let_another_in);
     REQUIRE_FALSE(made.has_value());
     CHECK(made.error().contains("a device is here already"));
     auto opened = open(work / "device", DeviceAccess::use);
