@@ -298,12 +298,6 @@ FtlResult<SimTime> LearnedTable::forget(BlockId victim, BlockFate fate, SimTime 
     return JournaledTable::forget(victim, fate, at, job);
 }
 
-std::uint64_t LearnedTable::segments() const {
-    std::uint64_t n = 0;
-    for (const Group& group : groups_) n += group.all.segments() + group.news.segments();
-    return n;
-}
-
 std::uint64_t LearnedTable::table_bytes() const {
     std::uint64_t bytes = 0;
     for (const Group& group : groups_) bytes += std::uint64_t{group.all.bytes()} + group.news.bytes();

@@ -64,8 +64,7 @@ public:
     [[nodiscard]] std::uint64_t bytes_used() const { return used_; }
     [[nodiscard]] std::uint64_t directory_bytes() const { return pages_.directory_bytes(); }
     [[nodiscard]] std::uint64_t cache_bytes() const { return directory_bytes() + bytes_; }
-    /// In DRAM and on flash: segments; what they take, with names and levels.
-    [[nodiscard]] std::uint64_t segments() const;
+    /// What segments take, in DRAM and on flash, with names and levels.
     [[nodiscard]] std::uint64_t table_bytes() const;
     /// All segments of each group, those on flash too.
     template <class F>

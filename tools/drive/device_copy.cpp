@@ -20,10 +20,10 @@
 #include "nand/image_layout.h"
 #include "pram/pram_image_header.h"
 #include "tools/drive/config_file.h"
+#include "tools/drive/device_directory.h"
 #include "tools/host/interruption.h"
 #include "tools/host/private_file.h"
 #include "tools/host/unfinished_directory.h"
-#include "tools/text/shell_word.h"
 
 namespace flashlab {
 namespace {
@@ -55,9 +55,7 @@ private:
 std::expected<void, std::string> lock_against_writers(const File& image, const files::path& directory) {
     errno = lock_whole_file(image.fd(), WholeFileLock::shared);
     if (errno == 0) return {};
-    if (is_held_elsewhere(errno))
-        return std::unexpected(
-            fmt::format("{}: the device is in use; unmount it first: flashlab umount {}", directory.string(), shell_word(directory.string())));
+    if (is_held_elsewhere(errno)) return std::unexpected(said_in_use(directory.string()));
     return image.failed();
 }
 

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
@@ -22,6 +21,7 @@
 #include "tools/drive/fdp_pages.h"
 #include "tools/drive/scheme_keys.h"
 #include "tools/host/interruption.h"
+#include "tools/host/new_name.h"
 #include "tools/host/private_file.h"
 #include "tools/host/unfinished_directory.h"
 #include "tools/text/shell_word.h"
@@ -57,9 +57,7 @@ std::expected<void, std::string> check_target(const files::path& directory, Exis
     if (entries == files::directory_iterator{}) return {};
     if (!files::exists(directory / "device.toml") && !files::exists(directory / "nand.img"))
         return std::unexpected(fmt::format("{}: is not empty and holds no FlashLab device; name a new or empty directory", directory.string()));
-    if (is_in_use(directory.string()))
-        return std::unexpected(
-            fmt::format("{}: the device is in use; unmount it first: flashlab umount {}", directory.string(), shell_word(directory.string())));
+    if (is_in_use(directory.string())) return std::unexpected(said_in_use(directory.string()));
     if (existing == ExistingDevice::refuse) return std::unexpected(is_taken(directory));
     return {};
 }
@@ -111,14 +109,8 @@ public:
         for (auto move = moves_.rbegin(); move != moves_.rend(); ++move) files::rename(move->second, move->first, ignored);
     }
     [[nodiscard]] std::expected<void, std::string> move(const files::path& from, const files::path& to) {
-        bool done = ::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0;
-        if (!done && (errno == EINVAL || errno == ENOSYS)) { // the file system lacks that flag
-            std::error_code ignored;
-            errno = EEXIST;
-            done = !files::exists(to, ignored) && ::rename(from.c_str(), to.c_str()) == 0;
-        }
-        if (!done && errno == EEXIST) return std::unexpected(is_taken(directory_)); // another mkfs was sooner
-        if (!done) return std::unexpected(fmt::format("{}: {}", to.string(), std::strerror(errno)));
+        if (!rename_to_new_name(from, to)) // taken: another mkfs was sooner
+            return std::unexpected(errno == EEXIST ? is_taken(directory_) : fmt::format("{}: {}", to.string(), std::strerror(errno)));
         moves_.emplace_back(from, to);
         return {};
     }
@@ -162,6 +154,10 @@ std::expected<void, std::string> bring_up(Device& device, SimTime start, const F
 }
 
 } // namespace
+
+std::string said_in_use(const std::string& directory) {
+    return fmt::format("{}: the device is in use; unmount it first: flashlab umount {}", directory, shell_word(directory));
+}
 
 std::expected<void, std::string> check_device_target(const std::string& name, ExistingDevice existing) {
     return check_target(directory_named(name), existing);

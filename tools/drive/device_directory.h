@@ -38,6 +38,7 @@ using FinishDevice = std::function<std::expected<void, std::string>(const std::s
 /// Who has the images locked: users that only look (info, a read-only mount), or one that writes (a mount, fsck).
 enum class ImageUse : std::uint8_t { none, looked_at, written };
 [[nodiscard]] ImageUse use_of_images(const std::string& directory);
+[[nodiscard]] std::string said_in_use(const std::string& directory);
 [[nodiscard]] inline bool is_in_use(const std::string& directory) { return use_of_images(directory) != ImageUse::none; }
 
 /// The path of DIR/mount.log, where the daemons of this device's mounts write what goes wrong.

@@ -21,21 +21,22 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value 
 double bytes_of_block(const SsdConfig& config) { return 1.0 * config.nand.geometry.pages_per_block * config.nand.geometry.page_bytes; }
 std::uint64_t logical_bytes(const FtlPlan& plan) { return std::uint64_t{plan.logical_pages} * plan.logical_page_bytes; }
 
+std::uint64_t dies_of(const GeometryConfig& g) { return std::uint64_t{g.channels} * g.chips_per_channel * g.dies_per_chip; }
+std::uint64_t planes_of(const GeometryConfig& g) { return dies_of(g) * g.planes_per_die; }
+
 /// Of an SLC cache the blocks of its own, as a share of each plane's; none: their count stays as it is.
 struct CacheShare {
     std::uint32_t own = 0, of_blocks = 1;
     [[nodiscard]] static CacheShare of(const SsdConfig& config) {
         const GeometryConfig& g = config.nand.geometry;
-        const std::uint32_t planes = g.channels * g.chips_per_channel * g.dies_per_chip * g.planes_per_die;
-        return {(config.ftl.options[page_option::slc_blocks] + planes - 1) / planes, g.blocks_per_plane};
+        return {static_cast<std::uint32_t>(round_up(config.ftl.options[page_option::slc_blocks], planes_of(g)) / planes_of(g)), g.blocks_per_plane};
     }
     /// In whole blocks of each plane: a small drive has more than its share, but not none.
     void apply(SsdConfig& config) const {
         if (own == 0) return;
         const GeometryConfig& g = config.nand.geometry;
         const auto a_plane = static_cast<std::uint32_t>(std::lround(1.0 * g.blocks_per_plane * own / of_blocks));
-        config.ftl.options.set(page_option::slc_blocks,
-                               std::max(1u, a_plane) * g.channels * g.chips_per_channel * g.dies_per_chip * g.planes_per_die);
+        config.ftl.options.set(page_option::slc_blocks, static_cast<std::uint32_t>(std::max(1u, a_plane) * planes_of(g)));
     }
 };
 
@@ -60,8 +61,7 @@ struct Scaling {
 /// The least blocks_per_plane that holds `size`, with the channels as they are.
 std::expected<std::uint32_t, std::string> least_blocks(SsdConfig config, std::uint64_t size, const Scaling& scaling) {
     auto& g = config.nand.geometry;
-    const std::uint64_t plane_row =
-        std::uint64_t{g.channels} * g.chips_per_channel * g.dies_per_chip * g.planes_per_die * g.pages_per_block * g.page_bytes;
+    const std::uint64_t plane_row = planes_of(g) * g.pages_per_block * g.page_bytes;
     std::uint64_t low = std::max<std::uint64_t>(1, size / plane_row);
     std::uint64_t high = low + low / 4 + 64;
     std::string why;
@@ -91,8 +91,6 @@ std::expected<std::uint32_t, std::string> least_blocks(SsdConfig config, std::ui
                                            human_size(logical_bytes(*plan_of(config)))));
     return static_cast<std::uint32_t>(high);
 }
-
-std::uint64_t dies_of(const GeometryConfig& g) { return std::uint64_t{g.channels} * g.chips_per_channel * g.dies_per_chip; }
 
 /// A group is a die. While groups would be too small to collect well: halves the blocks as often as `scaling` lets it, since a drive with fewer dies
 /// is slower; then gives up channels, then chips, then dies, but none that ftl.groups, nand.rain or the user asks for.
@@ -284,12 +282,11 @@ std::expected<DevicePlan, std::string> plan_device(const DeviceConfig& config, s
         return std::unexpected(fmt::format("a size of {} is too small for blocks, reserve and metadata; the smallest is {}", format_size(*size),
                                            format_size(smallest_device_bytes)));
     const auto preset = find_device_preset(config.ssd.preset);
-    const bool is_scaled = preset && preset->is_scaled && !is_asked("nand.blocks_per_plane") && !is_asked("ftl.reserved_permille");
-    const auto usual = is_scaled ? plan_of(preset->config) : FtlPlan{};
+    const bool is_scaled = preset && preset->is_scaled && !is_asked("nand.blocks_per_plane");
+    const auto usual = is_scaled && !is_asked("ftl.reserved_permille") ? plan_of(preset->config) : FtlPlan{};
     if (size) {
         Scaling scaling;
-        if (preset && preset->is_scaled && !is_asked("nand.blocks_per_plane") && !is_asked(page_option::slc_blocks.key))
-            scaling.cache = CacheShare::of(preset->config);
+        if (is_scaled && !is_asked(page_option::slc_blocks.key)) scaling.cache = CacheShare::of(preset->config);
         if (preset) {
             scaling.halvings = preset->block_halvings;
             scaling.block_bytes = bytes_of_block(preset->config);

@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tools/host/new_name.h"
+
 namespace flashlab {
 namespace {
 
@@ -35,15 +37,6 @@ std::expected<files::path, int> written_by(files::path path) {
         path = to.is_absolute() ? to : path.parent_path() / to;
     }
     return path;
-}
-
-/// rename(2), but it fails with EEXIST if the name is taken.
-bool rename_to_new_name(const std::string& from, const std::string& to) {
-    if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
-    if (errno != EINVAL && errno != ENOSYS) return false;
-    if (::link(from.c_str(), to.c_str()) != 0) // the file system lacks that flag
-        return false;
-    return ::unlink(from.c_str()) == 0;
 }
 
 bool is_same_file(const struct stat& a, const std::string& path) {

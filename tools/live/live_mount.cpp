@@ -151,8 +151,7 @@ std::expected<void, std::string> wait_for_images(const std::string& directory, D
 std::expected<void, std::string> wait_for_unmounted(const std::string& directory, DeviceAccess access) {
     const ImageUse use = use_of_images(directory);
     const bool is_taken = use == ImageUse::written || (use == ImageUse::looked_at && access != DeviceAccess::look);
-    if (is_taken && find_mount(directory))
-        return std::unexpected(fmt::format("{0}: the device is in use; unmount it first: flashlab umount {0}", directory));
+    if (is_taken && find_mount(directory)) return std::unexpected(said_in_use(directory));
     return wait_for_images(directory, access, [](const std::string& text) { complain(text); });
 }
 

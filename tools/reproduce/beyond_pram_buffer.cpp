@@ -124,7 +124,7 @@ std::expected<Seen, std::string> PramBuffer::measure(Place place, std::uint32_t 
         if (!pieces) return std::unexpected(pieces.error());
         for (const AddressPiece& piece : **pieces) {
             const std::uint64_t first = piece.offset / sector_bytes;
-            const auto sectors = static_cast<std::uint32_t>((piece.offset + piece.bytes + sector_bytes - 1) / sector_bytes - first);
+            const auto sectors = static_cast<std::uint32_t>(sectors_of(piece.offset, piece.bytes));
             auto done = wait(request.op == TraceOp::read ? ssd.read(Sector{first}, sectors, {}, now)
                                                          : ssd.write(Sector{first}, sectors, {}, WriteDurability::volatile_ok, now));
             if (!done) return std::unexpected(done.error());

@@ -255,7 +255,7 @@ std::expected<void, std::string> FilledDrive::issue(Ssd& ssd, const TraceRequest
     if (!pieces) return std::unexpected(pieces.error());
     for (const AddressPiece& piece : **pieces) {
         const std::uint64_t first = piece.offset / sector_bytes;
-        const auto sectors = static_cast<std::uint32_t>((piece.offset + piece.bytes + sector_bytes - 1) / sector_bytes - first);
+        const auto sectors = static_cast<std::uint32_t>(sectors_of(piece.offset, piece.bytes));
         const auto done = request.op == TraceOp::read ? ssd.read(Sector{first}, sectors, {}, now_)
                                                       : ssd.write(Sector{first}, sectors, {}, WriteDurability::volatile_ok, now_);
         if (!done) return std::unexpected(to_text(done.error()));

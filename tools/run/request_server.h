@@ -71,8 +71,7 @@ private:
         }
     }
     void note_failed(const TraceRequest& request, const std::string& why) {
-        const std::uint64_t end = (request.offset + request.bytes + sector_bytes - 1) / sector_bytes;
-        const std::uint64_t bytes = (end - request.offset / sector_bytes) * sector_bytes;
+        const std::uint64_t bytes = sectors_of(request.offset, request.bytes) * sector_bytes;
         if (request.op == TraceOp::read) tally.failed_read_bytes += bytes;
         if (request.op == TraceOp::write) tally.failed_write_bytes += bytes;
         if (++tally.failed == 1) tally.first_failure = fmt::format("request {}: {}", tally.answered(), why);

@@ -94,7 +94,7 @@ std::expected<void, RunDevice::Error> RunDevice::make(const DeviceChoice& choice
     log_->change_level(EventLevel::none);
     if (choice.events_file && !new_log_ && options.tells_warnings)
         complain(
-            fmt::format("{}: warning: {} has a run of before; this one is added behind it, and views without a column run, as v_waf, speak of both",
+            fmt::format("{}: warning: {} has a run of before; this one is added behind it, and views without a column run, as v_waf, speak of all",
                         options.kind, *choice.events_file));
     const bool in_journal = options.with_file_system && plan->config.in_journal();
     auto device = make_virtual_device(*plan, in_journal ? Payload::keep : Payload::none, *log_); // metadata that lie on the flash must be readable

@@ -63,7 +63,7 @@ struct SectorsTarget {
     }
     std::expected<IssueAnswer, std::string> issue_piece(TraceOp op, const AddressPiece& piece, const HostIo& io) {
         const Sector first{piece.offset / sector_bytes};
-        const std::uint64_t sectors = (piece.offset + piece.bytes + sector_bytes - 1) / sector_bytes - first.value();
+        const std::uint64_t sectors = sectors_of(piece.offset, piece.bytes);
         if (op == TraceOp::trim) return told(disk.trim(first, sectors, io));
         const auto n = static_cast<std::uint32_t>(sectors);
         if (op == TraceOp::write) return told(disk.write(first, n, bytes_for(first, n), WriteDurability::volatile_ok, io));

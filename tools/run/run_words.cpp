@@ -86,9 +86,7 @@ std::string steady_words(const Json& steady) {
 std::string conclusions(const Json& r) {
     std::string text = fmt::format("{} on {} answered {} requests in {:.4g} s of simulated time, {:.0f} a second.\n", r["ftl"].text(),
                                    r["preset"].text(), r["requests"].dump(), r["sim_seconds"].real(), r["iops"].real());
-    if (const Json& failed = r["failed"]; !failed.is_null())
-        text +=
-            fmt::format("{} more failed, and are in no rate and no latency; the first was {}.\n", failed["requests"].dump(), failed["first"].text());
+    if (const auto failure = failure_of(r)) text += *failure + ".\n";
     if (!r["partial"].is_null()) text = "Partial: the run was ended early, and what follows is of its part.\n" + text;
     if (const std::string waf = amplification_in_words(r); !waf.empty()) text += "Flash: " + waf + ".\n";
     text += steady_words(r["steady_state"]);

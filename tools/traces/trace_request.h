@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/id.h"
+
 namespace flashlab {
 
 /// More than any host of today has. A drive looks at each queue for each command.
@@ -24,6 +26,11 @@ struct TraceRequest {
     std::uint16_t queue = 0; ///< submission queue of the host
     friend bool operator==(const TraceRequest&, const TraceRequest&) = default;
 };
+
+/// In which these bytes lie.
+[[nodiscard]] constexpr std::uint64_t sectors_of(std::uint64_t offset, std::uint64_t bytes) {
+    return (offset + bytes + sector_bytes - 1) / sector_bytes - offset / sector_bytes;
+}
 
 [[nodiscard]] constexpr std::string_view to_string(TraceOp op) {
     constexpr std::string_view names[] = {"read", "write", "trim", "flush"};

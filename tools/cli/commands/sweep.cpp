@@ -16,7 +16,6 @@
 #include "tools/host/aside_file.h"
 #include "tools/host/complaint.h"
 #include "tools/host/interruption.h"
-#include "tools/host/standard_streams.h"
 #include "tools/run/device_choice.h"
 #include "tools/sweep/sweep_database.h"
 #include "tools/sweep/sweep_journal.h"
@@ -125,10 +124,10 @@ int run_sweep_plan(const SweepPlanOptions& o) {
     const auto runs = plan_sweep(o.sweep, {.wrong_usage = wrong_usage_of, .default_bench_bytes = default_bench_bytes});
     if (!runs) return complain("sweep plan: " + runs.error(), exit_usage);
     if (const std::string load = load_without_chance(*runs); !load.empty())
-        tell(fmt::format(
-            "flashlab: sweep plan: warning: load {}: seeds change a replay by bad blocks and errors at most, unless pages lie at random before "
-            "it: give it precondition = \"fill:100,random:1x\", or one seed\n",
-            load));
+        complain(
+            fmt::format("sweep plan: warning: load {}: seeds change a replay by bad blocks and errors at most, unless pages lie at random before "
+                        "it: give it precondition = \"fill:100,random:1x\", or one seed",
+                        load));
     std::string text;
     for (const SweepRun& run : *runs) text += run.to_json().dump() + "\n";
     if (o.output.empty()) {
