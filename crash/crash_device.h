@@ -57,6 +57,8 @@ public:
     [[nodiscard]] Ssd& ssd() { return drive_->ssd(); }
     [[nodiscard]] Ftl& ftl() { return drive_->ftl(); }
     [[nodiscard]] NandArray& array() { return drive_->array(); }
+    /// What survives a power_off() on flash, for who damages it.
+    [[nodiscard]] MemoryPageStore& page_store() { return pages_; }
     /// Sets the faults of the present array and of every later one; null: none.
     void set_faults(NandFaults* faults);
     /// Who hears the events, from the next power_on() on.

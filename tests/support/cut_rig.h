@@ -31,6 +31,7 @@ public:
     [[nodiscard]] Ssd& ssd() { return device_->ssd(); }
     [[nodiscard]] Ftl& ftl() { return device_->ftl(); }
     [[nodiscard]] NandArray& array() { return device_->array(); }
+    [[nodiscard]] MemoryPageStore& page_store() { return device_->page_store(); }
     /// Pages programmed since the last power-on, for whatever cause.
     [[nodiscard]] std::uint64_t programs() {
         std::uint64_t all = 0;
