@@ -17,7 +17,7 @@ TIMES, SHARES = 0.05, 20  # a part of the value, and permille of the flash
 SUSPENDS = 0.25
 DRIVES = {  # the base, and what is changed of it
     "a drive of random reads and writes": (["micron-7450-max"], {
-        "host_link.firmware_latency_ns": 12000, "nand.page_read_ns": 41000, "nand.bus_ps_per_byte": 1200, "host_link.ps_per_byte": 250,
+        "host_link.firmware_latency_ns": 12000, "nand.page_read_ns": 41000, "nand.bus_ps_per_byte": 1200, "host_link.ps_per_byte": 250, "host_link.controller_request_ns": 2600,
         "nand.chips_per_channel": 4, "nand.page_program_ns": 1500000, "ftl.reserved_permille": 220, "nand.suspend_ns": 80000}),
 }
 

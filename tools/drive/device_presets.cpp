@@ -30,9 +30,10 @@ constexpr Consumer consumers[] = {
 struct Enterprise {
     std::string_view name;
     std::uint32_t reserved_permille;
-    std::int64_t firmware_ns;
+    std::int64_t controller_ns, firmware_ns; ///< a request in the controller, one after the other; and in all that overlaps
 };
-constexpr Enterprise enterprise_drives[] = {{default_preset_name, 153, 8000}, {"micron-7450-max", 297, 8000}, {"solidigm-p5520", 165, 7000}};
+constexpr Enterprise enterprise_drives[] = {
+    {default_preset_name, 153, 0, 8000}, {"micron-7450-max", 297, 1887, 6113}, {"solidigm-p5520", 165, 1429, 5571}};
 
 /// What surrounds the flash of a paper; pram.bytes 0: mkfs chooses the size.
 void surround(DevicePreset& preset) {
@@ -67,6 +68,7 @@ void surround(DevicePreset& preset) {
         config.host_link.ps_per_byte = pcie4;
         config.host_link.request_overhead = Duration{500};
         config.host_link.pipelined = true;
+        config.host_link.controller_request = Duration{drive.controller_ns};
         config.host_link.firmware_latency = Duration{drive.firmware_ns};
     }
     for (const Consumer& drive : consumers) {

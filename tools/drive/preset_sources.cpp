@@ -163,15 +163,17 @@ constexpr std::array sold_today{
     NumberSource{"dram.write_buffer_bytes dram.destage*", "ours: a buffer that keeps each die busy with one word line"},
     NumberSource{"dram.protected", "data sheet: power-loss protection"},
     NumberSource{"host_link.ps_per_byte host_link.request_overhead_ns host_link.pipelined", "PCIe 4.0 x4, 7 GB/s"},
-    NumberSource{"host_link.firmware_latency_ns", "fitted to the median write at the lowest rate of Haas et al."},
+    NumberSource{"host_link.controller_request_ns", "fitted to the data sheet's random reads a second, 256 in flight"},
+    NumberSource{"host_link.firmware_latency_ns", "fitted to the median write at the lowest rate of Haas et al., less the controller's part"},
 };
 /// Flash, buffer and firmware of micron-7450-max with its own size and spare.
 constexpr auto like_those_sold = [] {
-    std::array<NumberSource, 2 + sold_today.size()> rows{
-        {{"nand.blocks_per_plane", "ours: 4 GiB; mkfs changes it with --size"},
+    std::array<NumberSource, 3 + sold_today.size()> rows{
+        {{"host_link.controller_request_ns", "ours: a controller that keeps up"},
+         {"nand.blocks_per_plane", "ours: 4 GiB; mkfs changes it with --size"},
          {"ftl.reserved_permille",
           "12.7 %, as drives sell 960 GB of each TiB of flash, and what 16 dies hold open at 4 GiB; mkfs changes it with --size, and rates stay"}}};
-    std::ranges::copy(sold_today, rows.begin() + 2);
+    std::ranges::copy(sold_today, rows.begin() + 3);
     return rows;
 }();
 constexpr std::array with_slc_cache{

@@ -239,4 +239,14 @@ std::string preset_toml(const DriveFit& fit) {
     return out;
 }
 
+std::vector<std::string> unmet_by(const DriveFit& fit) {
+    constexpr double far_off = 1.25;
+    std::vector<std::string> unmet;
+    for (const FitRow& row : fit.rows)
+        if (!row.fitted_key.empty() && (row.model > far_off * row.measured || row.model * far_off < row.measured))
+            unmet.push_back(fmt::format("no {} gives {} of {}: {:.5g} was measured, {:.5g} is as near as the model comes", row.fitted_key,
+                                        name_of(row.metric), row.job, row.measured, row.model));
+    return unmet;
+}
+
 } // namespace flashlab

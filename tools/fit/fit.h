@@ -49,4 +49,7 @@ using FitProgress = std::function<void(std::uint64_t done, std::uint64_t total)>
 /// The keys as --config reads them.
 [[nodiscard]] std::string preset_toml(const DriveFit& fit);
 
+/// What the base cannot be made to do: points by which a parameter was chosen, and which it does not meet. A sentence each.
+[[nodiscard]] std::vector<std::string> unmet_by(const DriveFit& fit);
+
 } // namespace flashlab

@@ -28,13 +28,13 @@ using Ends = std::priority_queue<SimTime, std::vector<SimTime>, std::greater<>>;
 
 struct Throughput {
     double waf = 0;
-    double writes_a_second = 0;
+    double a_second = 0;
 };
 
-/// `next(i)`: the first page of request i of `requests`, each of so many pages; the requests from `from` on count.
-template <class Next>
-std::expected<Throughput, std::string> write_closed(DriveOfToday& drive, std::uint64_t requests, std::uint32_t pages, std::uint32_t depth,
-                                                    std::uint64_t from, const Next& next) {
+/// `issue(i, at)` issues request i of `requests` and says when it is answered; the requests from `from` on count.
+template <class Issue>
+std::expected<Throughput, std::string> run_closed(DriveOfToday& drive, std::uint64_t requests, std::uint32_t pages, std::uint32_t depth,
+                                                  std::uint64_t from, const Issue& issue) {
     Ends ends;
     std::uint64_t programmed = 0;
     SimTime begin = drive.now;
@@ -48,13 +48,26 @@ std::expected<Throughput, std::string> write_closed(DriveOfToday& drive, std::ui
             programmed = drive.programmed_pages();
             begin = at;
         }
-        const auto done = drive.write(next(i), pages, at);
+        const auto done = issue(i, at);
         if (!done) return std::unexpected(done.error());
         ends.push(*done);
     }
     const double counted = static_cast<double>(requests - from);
     const double seconds = static_cast<double>((drive.now - begin).count()) / 1e9;
     return Throughput{static_cast<double>(drive.programmed_pages() - programmed) / (counted * pages), counted / seconds};
+}
+
+/// `next(i)`: the first page of write i, each of so many pages.
+template <class Next>
+std::expected<Throughput, std::string> write_closed(DriveOfToday& drive, std::uint64_t requests, std::uint32_t pages, std::uint32_t depth,
+                                                    std::uint64_t from, const Next& next) {
+    return run_closed(drive, requests, pages, depth, from, [&](std::uint64_t i, SimTime at) { return drive.write(next(i), pages, at); });
+}
+
+std::expected<Throughput, std::string> read_at_random(DriveOfToday& drive, std::uint32_t depth, std::uint64_t seed) {
+    Random random{seed};
+    const std::uint64_t reads = drive.pages() / 4;
+    return run_closed(drive, reads, 1, depth, reads / 5, [&](std::uint64_t, SimTime at) { return drive.read(random.below(drive.pages()), at); });
 }
 
 std::expected<Throughput, std::string> write_in_order(DriveOfToday& drive, std::uint64_t pages) {
@@ -142,7 +155,7 @@ std::expected<Latencies, std::string> latencies_beside(DriveOfToday& drive, doub
 }
 
 struct Job {
-    enum class Kind : std::uint8_t { in_order, random, zipf, hot, zones, latencies } kind;
+    enum class Kind : std::uint8_t { in_order, random, zipf, hot, zones, reads, latencies } kind;
     double x;
 };
 struct JobSeries {
@@ -155,6 +168,7 @@ constexpr std::array jobs_of_series{JobSeries{"writes in order", Job::Kind::in_o
                                     JobSeries{"zipf", Job::Kind::zipf, "theta"},
                                     JobSeries{"hot", Job::Kind::hot, "percent_of_writes_to_the_hot"},
                                     JobSeries{"zones", Job::Kind::zones, "open_zones"},
+                                    JobSeries{"random reads", Job::Kind::reads, "in_flight"},
                                     JobSeries{"read,", Job::Kind::latencies, "thousand_a_second"}};
 constexpr std::string_view rate_series = "random writes, thousand a second", zipf_series = "zipf, times uniform's writes a second",
                            hot_series = "hot, times uniform's writes a second";
@@ -172,14 +186,14 @@ std::expected<std::vector<ReproducedPoint>, std::string> measure_job(std::string
         const auto again = write_in_order(*drive, drive->pages());
         if (!again) return std::unexpected(again.error());
         add("writes in order, WAF", again->waf);
-        add("writes in order, MB/s", again->writes_a_second * pages_in_order * 4096 / 1e6);
+        add("writes in order, MB/s", again->a_second * pages_in_order * 4096 / 1e6);
         return points;
     }
     if (job.kind == Job::Kind::random) {
         const auto random = write_at_random(*drive, percent_of(job.x), overwrites, 1);
         if (!random) return std::unexpected(random.error());
         add("random writes, WAF", random->waf);
-        add(std::string{rate_series}, random->writes_a_second / 1e3);
+        add(std::string{rate_series}, random->a_second / 1e3);
         return points;
     }
     if (job.kind == Job::Kind::zipf || job.kind == Job::Kind::hot) { // the share x of the writes goes to the share 1 - x of the pages
@@ -187,13 +201,19 @@ std::expected<std::vector<ReproducedPoint>, std::string> measure_job(std::string
         const DistributionSpec spec{is_zipf ? DistributionKind::zipf : DistributionKind::hotspot, is_zipf ? job.x : 1 - job.x, is_zipf ? 0 : job.x};
         const auto skewed = write_skewed(*drive, spec, 1);
         if (!skewed) return std::unexpected(skewed.error());
-        add(std::string{is_zipf ? zipf_series : hot_series}, skewed->writes_a_second / 1e3);
+        add(std::string{is_zipf ? zipf_series : hot_series}, skewed->a_second / 1e3);
         return points;
     }
     if (job.kind == Job::Kind::zones) {
         const auto zoned = write_zones(*drive, static_cast<std::uint32_t>(job.x), 1);
         if (!zoned) return std::unexpected(zoned.error());
         add("zones, WAF", zoned->waf);
+        return points;
+    }
+    if (job.kind == Job::Kind::reads) {
+        const auto reads = read_at_random(*drive, static_cast<std::uint32_t>(job.x), 1);
+        if (!reads) return std::unexpected(reads.error());
+        add("random reads, thousand a second", reads->a_second / 1e3);
         return points;
     }
     if (const auto random = write_at_random(*drive, drive->pages(), overwrites_before_latencies, 1); !random) return std::unexpected(random.error());

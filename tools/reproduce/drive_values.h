@@ -4,8 +4,8 @@
 /// Invariant  A row by which a parameter of the preset was chosen is marked fitted; all others were predicted.
 /// Source     Haas, Lee, Bonnet, Leis, "SSD-iq: Uncovering the Hidden Side of SSD Performance", PVLDB 18, 2025, and its artefact. x is: of writes in
 ///            order, KiB a request; of random writes, percent of the drive that is written; of zipf, theta; of hot, the share of
-///            the writes that goes to the rest of the pages; of zones, how many are written beside each other; of latencies, thousand requests a
-///            second beside them.
+///            the writes that goes to the rest of the pages; of zones, how many are written beside each other; of random reads, how many are in
+///            flight (the makers' data sheets); of latencies, thousand requests a second beside them.
 #pragma once
 
 #include <array>
@@ -16,6 +16,7 @@ namespace flashlab::drive_values {
 
 using enum ClaimKind;
 inline constexpr std::string_view of_log = "Haas et al. 2025";
+inline constexpr std::string_view of_sheet = "data sheet";
 inline constexpr double waf_within = 0.05, rate_within = 0.10, latency_within = 0.20;
 
 /// A sequential fill of an erased drive: x is the GB that are written, of the size, the drive's.
@@ -62,6 +63,7 @@ inline constexpr std::array rows{
     QuotedValue{"dev-micron-7450", "zones, WAF", 32, 1.25, of_log, result, true, waf_within},
     QuotedValue{"dev-micron-7450", "writes in order, MB/s", 512, 1450, of_log, fitted, true, rate_within},
     QuotedValue{"dev-micron-7450", "writes in order, WAF", 512, 1.03, of_log, result, true, waf_within},
+    QuotedValue{"dev-micron-7450", "random reads, thousand a second", 256, 530, of_sheet, fitted, true, rate_within},
     QuotedValue{"dev-micron-7450", "read, mean, us", 10, 73, of_log, result, true, latency_within},
     QuotedValue{"dev-micron-7450", "read, p50, us", 10, 65, of_log, fitted, true, latency_within},
     QuotedValue{"dev-micron-7450", "read, p99, us", 10, 161, of_log, result, true, latency_within},
@@ -106,6 +108,7 @@ inline constexpr std::array rows{
     QuotedValue{"dev-solidigm-p5520", "random writes, thousand a second", 100, 119, of_log, result, true, rate_within},
     QuotedValue{"dev-solidigm-p5520", "writes in order, MB/s", 512, 2031, of_log, fitted, true, rate_within},
     QuotedValue{"dev-solidigm-p5520", "writes in order, WAF", 512, 1.04, of_log, result, true, waf_within},
+    QuotedValue{"dev-solidigm-p5520", "random reads, thousand a second", 256, 700, of_sheet, fitted, true, rate_within},
     QuotedValue{"dev-solidigm-p5520", "read, mean, us", 10, 72, of_log, result, true, latency_within},
     QuotedValue{"dev-solidigm-p5520", "read, p50, us", 10, 70, of_log, fitted, true, latency_within},
     QuotedValue{"dev-solidigm-p5520", "read, p99, us", 10, 255, of_log, result, true, latency_within},

@@ -24,6 +24,7 @@ FitPoint one(FitStream of) { return {"drive.json", {std::move(of)}}; }
 
 std::vector<FitPoint> loads() {
     return {one(stream("answers", {.depth = 1})), one(stream("reads", {.depth = 1, .read_percent = 100})),
+            one(stream("some reads", {.depth = 16, .read_percent = 100})),
             one(stream("deep reads", {.depth = 256, .read_percent = 100})),
             one(stream("large reads", {.block_bytes = 131072, .depth = 1, .in_order = true, .read_percent = 100})),
             one(stream("in order", {.block_bytes = 131072, .depth = 32, .in_order = true}))};
@@ -142,6 +143,7 @@ TEST_CASE("a drive's own measurements give back its parameters", "[fit]") {
                                               {"nand.page_read_ns", 38'000},
                                               {"nand.bus_ps_per_byte", 1'500},
                                               {"nand.chips_per_channel", 1},
+                                              {"host_link.controller_request_ns", 2'600},
                                               {"nand.page_program_ns", 900'000}};
     for (const auto& [key, value] : truth) drive.keys[key] = std::to_string(static_cast<long>(value));
     const auto points = measured_by(drive, loads());
@@ -164,6 +166,7 @@ TEST_CASE("a drive's own measurements give back its parameters", "[fit]") {
         ++(row.fitted_key.empty() ? predicted : fitted);
     }
     CHECK(fitted == truth.size());
+    CHECK(unmet_by(*fit).empty());
     CHECK(predicted == 3 * loads().size() - truth.size());
     // What is written is read as a drive.
     DeviceConfig config;
@@ -219,6 +222,9 @@ TEST_CASE("jobs that identify no parameter are refused, and a value beyond its r
     CHECK(fit->keys.front().fitted == 200'000);
     CHECK(fit->keys.front().is_at_end);
     CHECK(fit->rows.front().model < 1000);
+    const auto unmet = unmet_by(*fit);
+    REQUIRE(unmet.size() == 1);
+    CHECK_THAT(unmet.front(), ContainsSubstring("no host_link.firmware_latency_ns gives p50, us of answers: 5000 was measured"));
 }
 
 namespace {

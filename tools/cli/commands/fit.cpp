@@ -67,6 +67,8 @@ std::expected<void, std::string> take_fill_logs(const std::vector<std::string>& 
 }
 
 Json as_json(const DriveFit& fit) {
+    Json unmet{Json::Array{}};
+    for (const std::string& sentence : unmet_by(fit)) unmet.push(sentence);
     Json keys{Json::Array{}}, rows{Json::Array{}};
     for (const FittedKey& key : fit.keys)
         keys.push(Json::object({{"key", key.key},
@@ -85,7 +87,7 @@ Json as_json(const DriveFit& fit) {
                                 {"model", row.model},
                                 {"ratio", row.model / row.measured},
                                 {"fitted_key", row.fitted_key.empty() ? Json{} : Json{row.fitted_key}}}));
-    return Json::object({{"preset", fit.drive.preset}, {"keys", std::move(keys)}, {"points", std::move(rows)}});
+    return Json::object({{"preset", fit.drive.preset}, {"keys", std::move(keys)}, {"points", std::move(rows)}, {"unmet", std::move(unmet)}});
 }
 
 void print_fit(const DriveFit& fit) {
@@ -143,6 +145,9 @@ int run_fit(const FitOptions& o) {
         if (const auto written = file->write(preset_toml(*fit)); !written) return complain("fit: " + written.error());
         if (const auto whole = file->commit(); !whole) return complain("fit: " + whole.error());
     }
+    for (const std::string& sentence : unmet_by(*fit))
+        complain(fmt::format(
+            "fit: warning: {}. The base differs in something that is not fitted: try another --base, or --set its dies, planes, link", sentence));
     if (o.format == OutputFormat::table) {
         print_fit(*fit);
         if (file) fmt::print("The drive: {}, for --config of mkfs, bench and replay.\n", o.output);
