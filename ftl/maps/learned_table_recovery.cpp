@@ -35,7 +35,9 @@ std::span<const std::byte> LearnedTable::recorded() {
         out.u32(number_of(group) | (group.is_here ? is_whole_group : 0));
         group.newest().encode(out);
     }
-    for (const auto& [lpn, where] : waiting_) {
+    std::vector<std::pair<std::uint32_t, Waiting>> sorted(waiting_.begin(), waiting_.end()); // the hash's order is its library's
+    std::ranges::sort(sorted, {}, [](const auto& page) { return page.first; });
+    for (const auto& [lpn, where] : sorted) {
         out.u32(lpn);
         out.u32(where.unit);
     }
