@@ -347,17 +347,26 @@ Json config_keys_as_json() {
     return out;
 }
 
-std::string config_hash(const DeviceConfig& config) {
-    const std::string text = to_toml(config);
+namespace {
+
+/// Of names and values, not of what to_toml() says about them.
+template <class Counts>
+std::string checksum_of(const DeviceConfig& config, const Counts& counts) {
+    std::string text;
+    for (const auto& key : config_keys())
+        if (counts(key)) text += fmt::format("{}={}\n", key.name, key.get(config));
     return fmt::format("{:08x}", crc32c(std::as_bytes(std::span{text})));
 }
 
+} // namespace
+
+std::string config_hash(const DeviceConfig& config) {
+    return checksum_of(config, [](const ConfigKey&) { return true; });
+}
+
 std::string checksum_of_images_keys(const DeviceConfig& config, const std::function<bool(std::string_view)>& is_there) {
-    std::string text;
-    for (const auto& key : config_keys())
-        if (key.phase != ConfigPhase::mount && key.name != "layout.checksum" && is_there(key.name))
-            text += fmt::format("{}={}\n", key.name, key.get(config));
-    return fmt::format("{:08x}", crc32c(std::as_bytes(std::span{text})));
+    return checksum_of(config,
+                       [&](const ConfigKey& key) { return key.phase != ConfigPhase::mount && key.name != "layout.checksum" && is_there(key.name); });
 }
 
 } // namespace flashlab

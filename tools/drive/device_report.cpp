@@ -104,6 +104,7 @@ void add_lifetime(Json& out, Device& device, const SampleEvent& totals, const We
                                         .block_bytes = block_bytes,
                                         .device_bytes = device_bytes,
                                         .mean_erases = wear.mean,
+                                        .erases_before = static_cast<double>(config.nand.errors.cycles_before),
                                         .worst_erases = static_cast<double>(wear.max),
                                         .host_bytes = totals.host_write_bytes,
                                         .nand_bytes = sum(totals.nand_programs) * config.nand.geometry.page_bytes,
@@ -134,6 +135,12 @@ Json modes_of(const Media& media) {
                                  {"endurance_cycles", m.endurance_cycles}}));
     }
     return modes;
+}
+
+/// A drive that was made used (nand.cycles_before) has that much less to live.
+std::uint64_t percent_used(const Wear& wear, const NandConfig& nand) {
+    const double cycles = wear.mean + nand.errors.cycles_before;
+    return std::min<std::uint64_t>(255, static_cast<std::uint64_t>(100 * cycles / nand.endurance_cycles));
 }
 
 } // namespace
@@ -207,49 +214,48 @@ Json smart_report(Device& device, const DeviceHistory& history) {
                         (history.uncorrectable_reads != 0 || device.array().has_lost_parity() ? data_are_lost : 0) +
                         (space.is_read_only ? is_read_only : 0);
     const WafParts waf = WafParts::of(t.nand_programs, page, t.host_write_bytes).rounded();
-    Json out =
-        Json::object({{"critical_warning", warning},
-                      {"temperature", 300},
-                      {"avail_spare", avail_spare},
-                      {"spare_thresh", 10},
-                      {"percent_used", std::min<std::uint64_t>(255, static_cast<std::uint64_t>(100.0 * wear.mean / config.nand.endurance_cycles))},
-                      {"data_units_read", units(t.host_read_bytes)},
-                      {"data_units_written", units(t.host_write_bytes)},
-                      {"host_read_commands", t.host_reads},
-                      {"host_write_commands", t.host_writes},
-                      {"power_cycles", history.power_cycles},
-                      {"power_on_hours", static_cast<std::uint64_t>(history.clock_ns) / 3'600'000'000'000u},
-                      {"unsafe_shutdowns", history.unsafe_shutdowns},
-                      {"media_errors", history.uncorrectable_reads},
-                      {"num_err_log_entries", history.uncorrectable_reads},
-                      {"warning_temp_time", 0},
-                      {"critical_comp_time", 0},
-                      {"physical_media_units_written_bytes", programmed},
-                      {"physical_media_units_read_bytes", sum(t.nand_reads) * page},
-                      {"bad_user_nand_blocks", space.bad_blocks},
-                      {"bad_user_nand_blocks_factory", factory_bad},
-                      {"bad_user_nand_blocks_grown", grown},
-                      {"percent_free_blocks", ratio(100 * std::uint64_t{space.free_blocks}, device.array().geometry().blocks())},
-                      {"min_user_data_erase_count", wear.min},
-                      {"max_user_data_erase_count", wear.max},
-                      {"wear_min", wear.min},
-                      {"wear_mean", rounded(wear.mean)},
-                      {"wear_max", wear.max},
-                      {"wear_stddev", rounded(wear.stddev)},
-                      {"nand_erase_blocks", sum(t.nand_erases)},
-                      {"host_write_bytes", t.host_write_bytes},
-                      {"waf", ratio(programmed, t.host_write_bytes)},
-                      {"waf_user", waf.user},
-                      {"waf_gc", waf.gc},
-                      {"waf_merge", waf.merge},
-                      {"waf_map", waf.map},
-                      {"waf_parity", waf.parity},
-                      {"unmapped_reads", history.unmapped_reads},
-                      {"gc_jobs", history.gc_jobs},
-                      {"gc_page_copies", history.gc_page_copies},
-                      {"pram_words_written", t.pram_words_written},
-                      {"spare_blocks", space.spare_blocks},
-                      {"free_blocks", space.free_blocks}});
+    Json out = Json::object({{"critical_warning", warning},
+                             {"temperature", 300},
+                             {"avail_spare", avail_spare},
+                             {"spare_thresh", 10},
+                             {"percent_used", percent_used(wear, config.nand)},
+                             {"data_units_read", units(t.host_read_bytes)},
+                             {"data_units_written", units(t.host_write_bytes)},
+                             {"host_read_commands", t.host_reads},
+                             {"host_write_commands", t.host_writes},
+                             {"power_cycles", history.power_cycles},
+                             {"power_on_hours", static_cast<std::uint64_t>(history.clock_ns) / 3'600'000'000'000u},
+                             {"unsafe_shutdowns", history.unsafe_shutdowns},
+                             {"media_errors", history.uncorrectable_reads},
+                             {"num_err_log_entries", history.uncorrectable_reads},
+                             {"warning_temp_time", 0},
+                             {"critical_comp_time", 0},
+                             {"physical_media_units_written_bytes", programmed},
+                             {"physical_media_units_read_bytes", sum(t.nand_reads) * page},
+                             {"bad_user_nand_blocks", space.bad_blocks},
+                             {"bad_user_nand_blocks_factory", factory_bad},
+                             {"bad_user_nand_blocks_grown", grown},
+                             {"percent_free_blocks", ratio(100 * std::uint64_t{space.free_blocks}, device.array().geometry().blocks())},
+                             {"min_user_data_erase_count", wear.min},
+                             {"max_user_data_erase_count", wear.max},
+                             {"wear_min", wear.min},
+                             {"wear_mean", rounded(wear.mean)},
+                             {"wear_max", wear.max},
+                             {"wear_stddev", rounded(wear.stddev)},
+                             {"nand_erase_blocks", sum(t.nand_erases)},
+                             {"host_write_bytes", t.host_write_bytes},
+                             {"waf", ratio(programmed, t.host_write_bytes)},
+                             {"waf_user", waf.user},
+                             {"waf_gc", waf.gc},
+                             {"waf_merge", waf.merge},
+                             {"waf_map", waf.map},
+                             {"waf_parity", waf.parity},
+                             {"unmapped_reads", history.unmapped_reads},
+                             {"gc_jobs", history.gc_jobs},
+                             {"gc_page_copies", history.gc_page_copies},
+                             {"pram_words_written", t.pram_words_written},
+                             {"spare_blocks", space.spare_blocks},
+                             {"free_blocks", space.free_blocks}});
     add_lifetime(out, device, t, wear, grown);
     if (has_bit_errors(device)) out.add("bit_errors", history.bit_errors.is_null() ? BitErrorCounters{}.since({}) : history.bit_errors);
     if (Json placement = placement_report(device, sum(t.nand_erases)); !placement.is_null()) out.add("placement", std::move(placement));

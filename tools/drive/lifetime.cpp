@@ -17,7 +17,7 @@ Lifetime Lifetime::of(const LifetimeInput& in) {
     const auto block = static_cast<double>(in.block_bytes), endurance = static_cast<double>(in.endurance_cycles);
     out.nand_budget_bytes = endurance * static_cast<double>(in.good_blocks) * block;
     out.wear_bytes = std::max(static_cast<double>(in.nand_bytes), static_cast<double>(in.erases) * block);
-    out.remaining_share = endurance <= 0 ? 0 : std::clamp(1 - in.mean_erases / endurance, 0.0, 1.0);
+    out.remaining_share = endurance <= 0 ? 0 : std::clamp(1 - (in.mean_erases + in.erases_before) / endurance, 0.0, 1.0);
     out.wear_evenness = in.worst_erases <= 0 ? 1 : std::min(1.0, in.mean_erases / in.worst_erases);
     if (in.host_bytes == 0 || out.wear_bytes <= 0) return out;
     out.wear_per_host_byte = out.wear_bytes / static_cast<double>(in.host_bytes);

@@ -24,6 +24,7 @@ struct LifetimeInput {
     std::uint64_t block_bytes = 0;
     std::uint64_t device_bytes = 0; ///< that the host sees
     double mean_erases = 0;         ///< of the blocks until now
+    double erases_before = 0;       ///< of each block when the drive was made
     double worst_erases = 0;        ///< of the most worn block
     std::uint64_t host_bytes = 0;   ///< the load wrote
     std::uint64_t nand_bytes = 0;   ///< it had programmed

@@ -75,6 +75,8 @@ TEST_CASE("device.toml reads back as the configuration that wrote it", "[tools]"
     REQUIRE(applied.has_value());
     CHECK(to_toml(back) == to_toml(config));
     CHECK(config_hash(back) == config_hash(config));
+    REQUIRE(set_key(back, "nand.page_read_ns", "12346").has_value());
+    CHECK(config_hash(back) != config_hash(config));
 }
 
 TEST_CASE("an error in a TOML file names file, line and column and changes nothing", "[tools]") {

@@ -52,4 +52,13 @@ TEST_CASE("nothing written has no projection, and a worn-out drive has no years 
     CHECK(worn.wear_evenness == 0.5);
 }
 
+TEST_CASE("a drive that was made used has less left, and wears as evenly", "[lifetime]") {
+    LifetimeInput in = small_drive();
+    in.mean_erases = 100;
+    in.worst_erases = 200;
+    in.erases_before = 650;
+    CHECK(Lifetime::of(in).remaining_share == Approx(0.25));
+    CHECK(Lifetime::of(in).wear_evenness == 0.5);
+}
+
 } // namespace flashlab

@@ -140,6 +140,7 @@ Json lifetime_of(const RunOptions& o, const Answers& a, double seconds) {
                                         .block_bytes = info["pages_per_block"].number() * info["page_bytes"].number(),
                                         .device_bytes = info["device_bytes"].number(),
                                         .mean_erases = smart["wear_mean"].real(),
+                                        .erases_before = a.config["config"]["nand.cycles_before"].real(),
                                         .worst_erases = smart["wear_max"].real(),
                                         .host_bytes = a.use["drive"]["host_write_bytes"].number(),
                                         .nand_bytes = a.use["nand_write_bytes"].number(),
