@@ -42,11 +42,12 @@ const overview = () => {
 const conclusion = () => section("conclusion", "In short", "", ...runs.map((run, i) => {
   const of = run.overview, op = ["write", "read"].find((name) => typeof of[`latency_us.${name}.p50`] === "number");
   const ops = [op, of["latency_us.flush.p99"] > of[`latency_us.${op}.p99`] ? "flush" : null].filter((name) => name); // a program that syncs waits for flushes
-  const beside = (key) => i > 0 && runs[0].overview[key] > 0 && typeof of[key] === "number" ? `, ${+(of[key] / runs[0].overview[key]).toPrecision(2)} × that of ${nameOf(runs[0])}` : "";
+  const besideFirst = (ratio) => Math.abs(ratio - 1) < 0.05 ? `, about as ${nameOf(runs[0])}` : `, ${+ratio.toPrecision(2)} × that of ${nameOf(runs[0])}`;
+  const beside = (key) => i > 0 && runs[0].overview[key] > 0 && typeof of[key] === "number" ? besideFirst(of[key] / runs[0].overview[key]) : "";
   const wait = run.blame?.rows[0], column = (name) => wait[run.blame.columns.indexOf(name)];
   const said = [typeof of.waf === "number" ? `${nameOf(run)} programs ${+of.waf.toPrecision(3)} flash pages for each page that the host writes${beside("waf")}.` : null,
     ...ops.map((op) => typeof of[`latency_us.${op}.p99`] === "number" ? `One ${op} of a hundred takes ${micros(of[`latency_us.${op}.p99`])} or more${beside(`latency_us.${op}.p99`)}.` : null),
-    wait ? `Where ${(100 * column("share")).toFixed(0)} % of the time of its slowest 0.1 % of requests went: ${column("meaning") || column("what")}.` : null].filter((s) => s);
+    wait ? `Its slowest requests, 0.1 %, spent ${(100 * column("share")).toFixed(0)} % of their time so: ${column("meaning") || column("what")}.` : null].filter((s) => s);
   const big = (value, text) => el("div", {}, el("b", {}, value), text);
   const figures = [typeof of.waf === "number" ? big(+of.waf.toPrecision(3), "write amplification") : null,
     ...ops.flatMap((op) => [["p50", "p50"], ["p99", "p99"], ["p999", "p99.9"]].map(([key, text]) => typeof of[`latency_us.${op}.${key}`] === "number"

@@ -5,7 +5,7 @@
 namespace flashlab {
 
 std::expected<std::unique_ptr<TraceReader>, std::string> open_trace(const std::string& name, const TraceOptions& options) {
-    if (is_workload_name(name)) return TraceReader::read(name, "workload", "it is made by a generator", options, make_workload_source(name));
+    if (is_workload_name(name)) return TraceReader::read(name, "workload", "named", options, make_workload_source(name));
     return TraceReader::open(name, options);
 }
 

@@ -23,7 +23,8 @@ FitStream stream(std::string name, TimedStream load) {
 FitPoint one(FitStream of) { return {"drive.json", {std::move(of)}}; }
 
 std::vector<FitPoint> loads() {
-    return {one(stream("answers", {.depth = 1})), one(stream("reads", {.depth = 1, .read_percent = 100})),
+    return {one(stream("answers", {.depth = 1})),
+            one(stream("reads", {.depth = 1, .read_percent = 100})),
             one(stream("some reads", {.depth = 16, .read_percent = 100})),
             one(stream("deep reads", {.depth = 256, .read_percent = 100})),
             one(stream("large reads", {.block_bytes = 131072, .depth = 1, .in_order = true, .read_percent = 100})),
@@ -139,12 +140,9 @@ TEST_CASE("results that no drive has are refused with the file, the job and the 
 
 TEST_CASE("a drive's own measurements give back its parameters", "[fit]") {
     FitSettings drive = small_drive();
-    const std::map<std::string, double> truth{{"host_link.firmware_latency_ns", 14'000},
-                                              {"nand.page_read_ns", 38'000},
-                                              {"nand.bus_ps_per_byte", 1'500},
-                                              {"nand.chips_per_channel", 1},
-                                              {"host_link.controller_request_ns", 2'600},
-                                              {"nand.page_program_ns", 900'000}};
+    const std::map<std::string, double> truth{
+        {"host_link.firmware_latency_ns", 14'000},  {"nand.page_read_ns", 38'000},    {"nand.bus_ps_per_byte", 1'500}, {"nand.chips_per_channel", 1},
+        {"host_link.controller_request_ns", 2'600}, {"nand.page_program_ns", 900'000}};
     for (const auto& [key, value] : truth) drive.keys[key] = std::to_string(static_cast<long>(value));
     const auto points = measured_by(drive, loads());
     const auto fit = fit_drive(points, small_drive(), 1);

@@ -24,10 +24,10 @@
 #include "tools/cli/command_options.h"
 #include "tools/cli/commands/run_blame.h"
 #include "tools/cli/commands/run_budget.h"
+#include "tools/cli/commands/run_life.h"
 #include "tools/cli/commands/run_text.h"
 #include "tools/drive/device_copy.h"
 #include "tools/drive/device_presets.h"
-#include "tools/drive/lifetime.h"
 #include "tools/drive/use_ledger.h"
 #include "tools/host/aside_file.h"
 #include "tools/host/complaint.h"
@@ -108,14 +108,8 @@ std::expected<int, std::string> run_program(const RunOptions& o, TrialDrive& dri
     }
 }
 
-/// What the drive says after the program: use, counters, health, configuration. It goes on working meanwhile: use["drive"] has the counters of the
-/// moment of `use`.
-struct Answers {
-    Json use, stats, smart, info, config;
-};
-
-std::expected<Answers, std::string> ask_all(TrialDrive& drive) {
-    Answers answers;
+std::expected<DriveAnswers, std::string> ask_all(TrialDrive& drive) {
+    DriveAnswers answers;
     for (const auto& [command, to] : std::initializer_list<std::pair<const char*, Json*>>{
              {"use", &answers.use}, {"stats", &answers.stats}, {"smart", &answers.smart}, {"info", &answers.info}, {"config", &answers.config}}) {
         auto answer = drive.ask(Json::object({{"cmd", command}, {"drive", true}}));
@@ -123,43 +117,6 @@ std::expected<Answers, std::string> ask_all(TrialDrive& drive) {
         *to = std::move(*answer);
     }
     return answers;
-}
-
-std::uint64_t sum_of(const Json& nand, std::string_view key) {
-    std::uint64_t sum = 0;
-    for (const auto& [cause, counts] : nand.members()) sum += counts[key].number();
-    return sum;
-}
-
-Json lifetime_of(const RunOptions& o, const Answers& a, double seconds) {
-    const Json &smart = a.smart, &info = a.info;
-    const std::uint64_t blocks = info["channels"].number() * info["chips_per_channel"].number() * info["dies_per_chip"].number() *
-                                 info["planes_per_die"].number() * info["blocks_per_plane"].number();
-    const Lifetime life = Lifetime::of({.endurance_cycles = smart["endurance_cycles"].number(),
-                                        .good_blocks = blocks - std::min(blocks, smart["bad_user_nand_blocks"].number()),
-                                        .block_bytes = info["pages_per_block"].number() * info["page_bytes"].number(),
-                                        .device_bytes = info["device_bytes"].number(),
-                                        .mean_erases = smart["wear_mean"].real(),
-                                        .erases_before = a.config["config"]["nand.cycles_before"].real(),
-                                        .worst_erases = smart["wear_max"].real(),
-                                        .host_bytes = a.use["drive"]["host_write_bytes"].number(),
-                                        .nand_bytes = a.use["nand_write_bytes"].number(),
-                                        .erases = sum_of(a.use["drive"]["nand"], "block_erases")});
-    const bool is_timed = o.latency == "real" && seconds > 0; // otherwise the pace is this machine's, which says nothing of the drive
-    const double runs = o.runs_per_day > 0 ? o.runs_per_day : is_timed ? 86400.0 / seconds : 0;
-    Json out = life.to_json();
-    out.add("runs_per_day", runs > 0 ? Json{runs} : Json{});
-    const double years = life.years_at(runs);
-    out.add("years", years > 0 ? Json{years} : Json{});
-    Json assumptions{Json::Array{}};
-    if (runs > 0)
-        assumptions.push(o.runs_per_day > 0 ? fmt::format("the program runs {:g} times a day", o.runs_per_day)
-                                            : fmt::format("the program runs again and again without a pause, {:.3g} s each time", seconds));
-    if (!is_timed)
-        assumptions.push("with --latency off this machine's speed decides what is collected meanwhile: repeat the run, or take --latency real");
-    for (const std::string& sentence : lifetime_assumptions()) assumptions.push(sentence);
-    out.add("assumptions", std::move(assumptions));
-    return out;
 }
 
 /// What starts the program enters the mount under our own name. That row gets another one, unless the program is a flashlab that works there.
@@ -176,7 +133,7 @@ Json without_ourselves(const Json& processes) {
     return rows;
 }
 
-Json report_of(const RunOptions& o, const Variant& variant, const Answers& a, int code, double seconds) {
+Json report_of(const RunOptions& o, const Variant& variant, const DriveAnswers& a, int code, double seconds) {
     const Json& stats = a.use["drive"];
     Json out = Json::object({{"label", variant.label},
                              {"command", fmt::format("{}", fmt::join(o.command, " "))},
@@ -207,7 +164,7 @@ Json report_of(const RunOptions& o, const Variant& variant, const Answers& a, in
     out.add("latency_us", a.stats["operations"]);
     out.add("processes", without_ourselves(a.use["processes"]));
     for (const char* key : {"files", "syncs_by_caller"}) out.add(key, a.use[key]);
-    out.add("lifetime", lifetime_of(o, a, seconds));
+    out.add("lifetime", lifetime_of(a, {o.latency == "real", seconds, o.runs_per_day}));
     out.add("version", FLASHLAB_VERSION);
     return out;
 }
