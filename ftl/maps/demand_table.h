@@ -240,7 +240,7 @@ std::vector<CheckProblem> DemandTable<Entries, Models>::check() {
     std::uint64_t dirty = 0;
     for (std::uint32_t l = 0; l < parts_.logical_pages; ++l) {
         const Lpn lpn{l};
-        if (const std::uint32_t page = pages_.page_of(lpn); !Models::are_there && !pages_.exists(page) && entries_.dirty_of(page) == 0) {
+        if (const std::uint32_t page = pages_.page_of(lpn); !pages_.exists(page) && entries_.dirty_of(page) == 0 && models_.is_blank(page)) {
             l = static_cast<std::uint32_t>(pages_.end_of(page) - 1); // nothing of it is mapped: a large drive that holds little is checked soon
             continue;
         }

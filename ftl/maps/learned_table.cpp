@@ -309,8 +309,14 @@ std::vector<CheckProblem> LearnedTable::check() {
     std::vector<CheckProblem> out = journal().check();
     blocks.check(out);
     MapCheck map{"L1", "L1", blocks.units(), parts_.array};
+    std::vector<bool> waits(groups_.size());
+    for (const auto& [lpn, where] : waiting_) waits[group_of(Lpn{lpn})] = true;
     for (std::uint32_t l = 0; l < parts_.logical_pages; ++l) {
         const Lpn lpn{l};
+        if (const Group& group = groups_[group_of(lpn)]; group.all.is_empty() && group.news.is_empty() && !waits[group_of(lpn)]) {
+            l += shape_.pages - 1; // nothing of it is mapped: a large drive that holds little is checked soon
+            continue;
+        }
         const auto unit = current(lpn);
         if (unit)
             map.check({lpn, PageKind::data, *unit}, blocks.valid().test(*unit), blocks.next_sequence(), out);

@@ -57,6 +57,8 @@ public:
     [[nodiscard]] const ModelCounters& counted() const { return counted_; }
     [[nodiscard]] std::uint32_t intervals_of(std::uint32_t page) const { return static_cast<std::uint32_t>(models_[page].intervals.size()); }
 
+    /// Nothing is said of any page of it.
+    [[nodiscard]] bool is_blank(std::uint32_t page) const { return models_[page].intervals.empty() && models_[page].exact == 0; }
     [[nodiscard]] bool knows(Lpn lpn) const { return is_exact_[lpn.value()]; }
     /// The model's word, if the page's bit is set.
     [[nodiscard]] std::optional<UnitId> predict(Lpn lpn) const { return knows(lpn) ? said_of(models_[page_of(lpn)], index_of(lpn)) : std::nullopt; }
@@ -207,6 +209,7 @@ struct NoModels {
     static void give(std::uint64_t) {}
     [[nodiscard]] static constexpr std::uint64_t bytes_used() { return 0; }
     [[nodiscard]] static constexpr std::uint64_t fixed_bytes() { return 0; }
+    [[nodiscard]] static constexpr bool is_blank(std::uint32_t) { return true; }
     [[nodiscard]] static constexpr bool knows(Lpn) { return false; }
     [[nodiscard]] static constexpr std::optional<UnitId> predict(Lpn) { return std::nullopt; }
     static void read(Lpn) {}
