@@ -99,7 +99,9 @@ stop
 serve --latency 10x
 if [[ -n $has_nbdsh ]]; then
     nbdsh -u "$uri" -c 'h.pwrite(b"z" * 4096, 0, nbd.CMD_FLAG_FUA)' || die "a write at latency 10x"
-    "$FLASHLAB" ctl "$device" powercut --seed 3 > /dev/null || die "ctl powercut"
+    "$FLASHLAB" ctl "$device" powercut --seed 3 > "$work/cut.txt" || die "ctl powercut"
+    grep -q 'What had been flushed is safe' "$work/cut.txt" && grep -q 'flashlab mount --as-file .* or flashlab serve' "$work/cut.txt" &&
+        ! grep -q 'file system' "$work/cut.txt" || die "of a drive without a file system: $(cat "$work/cut.txt")"
     wait "$server" || die "serve ended with $? after a power cut"
     server=""
     check_device

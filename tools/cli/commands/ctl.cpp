@@ -1,7 +1,6 @@
 /// flashlab ctl: asks a live mount, or changes it.
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <cstdint>
 #include <expected>
 #include <filesystem>
@@ -9,7 +8,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <sys/stat.h>
@@ -18,6 +16,7 @@
 #include <fmt/ranges.h>
 
 #include "tools/cli/command_options.h"
+#include "tools/cli/commands/ctl_powercut.h"
 #include "tools/cli/commands/mount_words.h"
 #include "tools/cli/commands/run_text.h"
 #include "tools/drive/config_schema.h"
@@ -28,11 +27,9 @@
 #include "tools/live/cut_report.h"
 #include "tools/live/live_mount.h"
 #include "tools/live/mount_session.h"
-#include "tools/live/recovery_cut.h"
 #include "tools/log/event_level.h"
 #include "tools/text/json.h"
 #include "tools/text/printable.h"
-#include "tools/text/shell_word.h"
 #include "tools/text/span_of_time.h"
 #include "tools/text/table.h"
 
@@ -284,60 +281,6 @@ std::expected<Json, std::string> request_of(const CtlOptions& o) {
     return request;
 }
 
-void wait_until_released(const std::string& directory) {
-    for (int i = 0; i < 5000 && is_in_use(directory); ++i) std::this_thread::sleep_for(std::chrono::milliseconds{2});
-}
-
-void print_cut(const Json& cut) {
-    fmt::print("Power cut at {:.6g} s, during {}: {} flash operations were in flight, {} left damaged pages or blocks; {} had not begun. What had "
-               "been fsynced is safe.\n",
-               cut["at_ns"].real() / 1e9, cut["struck"].text(), cut["operations_interrupted"].dump(), cut["operations_torn"].dump(),
-               cut["operations_undone"].dump());
-    if (cut["protected"].truth())
-        fmt::print("The drive has capacitors (dram.protected): its write buffer is saved. Writes still in the file system's cache are lost.\n");
-    const Json& persistence = cut["persistence"];
-    if (persistence.members().empty()) return;
-    fmt::print("{}: of {} changes that were not synced {} are lost\n", persistence["model"].text(), persistence["changes_unsynced"].dump(),
-               persistence["changes_lost"].dump());
-    for (const Json& line : persistence["lost"].items()) fmt::print("  {}\n", line.text());
-}
-
-/// Why something else was struck than --at asked for.
-std::string why_instead(const std::string& asked, const std::string& struck) {
-    if (asked == struck || (asked == "recovery" && struck == "work")) return "";
-    if (struck == "idle")
-        return fmt::format("the drive was idle, so there was no {} to cut and nothing is damaged: cut again while a load runs", asked);
-    const std::string what = asked == "gc"      ? "no collection or merge came within 5 s"
-                             : asked == "erase" ? "no erase came within 5 s"
-                             : asked == "flush" ? "no sync came within 2 s"
-                                                : fmt::format("no {} came", asked);
-    return fmt::format("{}, so the power failed during {}: a load that overwrites a full drive brings collections and erases", what, struck);
-}
-
-/// The power failed in the work of the mount; with --at recovery it fails again in the recovery from that.
-int finish_cut(const CtlOptions& o, const std::string& directory, Json cut) {
-    wait_until_released(directory);
-    if (const std::string why = why_instead(o.at, cut["struck"].text()); !why.empty())
-        complain(fmt::format("warning: ctl powercut --at {}: {}", o.at, why));
-    std::optional<Json> second;
-    if (o.at == "recovery") {
-        const auto again = cut_recovery(directory, o.seed, EventLevel::summary);
-        if (!again) return complain(fmt::format("ctl powercut: the power failed, but the recovery could not be cut: {}", again.error()));
-        second = to_json(*again);
-        if (!again->struck || *again->struck == CutAt::idle)
-            complain("warning: ctl powercut --at recovery: the recovery wrote nothing, so its cut damaged nothing: cut while a load runs");
-    }
-    if (o.format != OutputFormat::table) {
-        if (second) cut.add("recovery", *second);
-        fmt::print("{}", shown(o.format, cut));
-        return exit_done;
-    }
-    print_cut(cut);
-    if (second) print_cut(*second);
-    fmt::print("To recover: flashlab mount {} MNT\n", shell_word(directory));
-    return exit_done;
-}
-
 int run_ctl(const CtlOptions& o) {
     if (std::ranges::find(actions, o.action) == actions.end()) return complain(unknown_action(o.action), exit_usage);
     const auto request = request_of(o);
@@ -348,7 +291,7 @@ int run_ctl(const CtlOptions& o) {
         return complain(fmt::format("ctl: {}: no FlashLab device is mounted here; mount one with: flashlab mount DIR {}", o.target, o.target));
     const auto answer = ask_mount(*mounted, *request);
     if (!answer) return complain(fmt::format("ctl {}: {}", o.action, answer.error()));
-    if (o.action == "powercut") return finish_cut(o, mounted->source, *answer);
+    if (o.action == "powercut") return finish_cut({o.at, o.seed, o.format}, mounted->source, *answer);
     if (o.action == "fault") {
         print_faults(*answer, o.format);
         return exit_done;
