@@ -23,6 +23,8 @@ namespace files = std::filesystem;
 std::unexpected<std::string> refusal(const std::string& path, int why) {
     const char* remedy = why == ENOENT   ? "; its folder is not there: make it, or name another place"
                          : why == EEXIST ? "; name another file, or move this one away"
+                         : why == EISDIR ? "; name a file in it"
+                         : why == ENOSPC ? "; make room there, or name another place"
                                          : "";
     return std::unexpected(fmt::format("{}: {}{}", path, std::strerror(why), remedy));
 }

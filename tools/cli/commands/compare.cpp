@@ -121,7 +121,8 @@ std::string conclusion(const std::vector<Json>& reports, std::size_t of) {
         if (const double r = ratio.real(); r > 0.9995 && r < 1.0005)
             text += fmt::format("{}{} as {}'s ({})", text.empty() ? "" : ", ", what, name_of(0), shown_own);
         else
-            text += fmt::format("{}{} {:.3g} times {}'s ({})", text.empty() ? "" : ", ", what, ratio.real(), name_of(0), shown_own);
+            text += fmt::format("{}{} {} times {}'s ({})", text.empty() ? "" : ", ", what,
+                                r < 100 ? fmt::format("{:.3g}", r) : fmt::format("{:.0f}", r), name_of(0), shown_own);
     };
     const Json &a = reports.front(), &b = reports[of];
     add("write amplification is", a["waf"], b["waf"], fmt::format("{:.2f}", b["waf"].real()));

@@ -3,6 +3,7 @@
 #include <string>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sqlite3.h>
 
 #include "tools/cli/command_options.h"
@@ -24,6 +25,12 @@ struct QueryOptions {
     bool table = false; ///< the default, said aloud
 };
 
+/// As SQL writes it: bytes need be no text.
+std::string blob_of(sqlite3_stmt* row, int column) {
+    const auto* bytes = static_cast<const unsigned char*>(sqlite3_column_blob(row, column));
+    return fmt::format("x'{:02x}'", fmt::join(bytes, bytes + sqlite3_column_bytes(row, column), ""));
+}
+
 Json cell_of(sqlite3_stmt* row, int column) {
     switch (sqlite3_column_type(row, column)) {
     case SQLITE_INTEGER:
@@ -32,6 +39,8 @@ Json cell_of(sqlite3_stmt* row, int column) {
         return Json{sqlite3_column_double(row, column)};
     case SQLITE_NULL:
         return Json{};
+    case SQLITE_BLOB:
+        return Json{blob_of(row, column)};
     default: {
         const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(row, column));
         return Json{std::string{text, static_cast<std::size_t>(sqlite3_column_bytes(row, column))}};
