@@ -19,20 +19,17 @@ bool is_beside_writes(const FitPoint& p, const FitStream& s) {
     return s.read_percent != 0 && std::ranges::any_of(p.streams, [](const FitStream& other) { return other.read_percent != 100; });
 }
 
-bool is_small_random_read(const FitPoint& p, const FitStream& s) {
-    return is_alone(p) && is_pure(s, 100) && !s.in_order && s.block_bytes <= small_block;
+bool is_small_random(const FitPoint& p, const FitStream& s, std::uint32_t read_percent) {
+    return is_alone(p) && is_pure(s, read_percent) && !s.in_order && s.block_bytes <= small_block;
 }
 
 constexpr std::array all_identified{
     Identified{"host_link.firmware_latency_ns", 500, 200'000, "random writes of up to 16 KiB, one at a time", false, FitMetric::p50,
-               [](const FitPoint& p, const FitStream& s) {
-                   return is_alone(p) && is_pure(s, 0) && !s.in_order && s.depth == 1 && s.block_bytes <= small_block;
-               },
-               deepest},
+               [](const FitPoint& p, const FitStream& s) { return is_small_random(p, s, 0) && s.depth == 1; }, deepest},
     Identified{"host_link.firmware_latency_ns", 500, 200'000, "random writes of up to 16 KiB, one at a time", false, FitMetric::first_speed,
                [](const FitPoint& p, const FitStream& s) { return is_fill(p, s) && s.depth == 1; }, deepest},
     Identified{"nand.page_read_ns", 2'000, 300'000, "random reads of up to 16 KiB, one at a time", true, FitMetric::p50,
-               [](const FitPoint& p, const FitStream& s) { return is_small_random_read(p, s) && s.depth == 1; }, deepest},
+               [](const FitPoint& p, const FitStream& s) { return is_small_random(p, s, 100) && s.depth == 1; }, deepest},
     Identified{"nand.bus_ps_per_byte", 100, 20'000, "reads of 64 KiB or more, one at a time", true, FitMetric::p50,
                [](const FitPoint& p, const FitStream& s) { return is_alone(p) && is_pure(s, 100) && s.depth == 1 && s.block_bytes >= large_block; },
                deepest},
@@ -47,11 +44,11 @@ constexpr std::array all_identified{
                "random reads, 8 or more at a time",
                true,
                FitMetric::iops,
-               [](const FitPoint& p, const FitStream& s) { return is_small_random_read(p, s) && s.depth >= 8; },
+               [](const FitPoint& p, const FitStream& s) { return is_small_random(p, s, 100) && s.depth >= 8; },
                deepest,
                {1, 2, 4, 8}},
     Identified{"host_link.controller_request_ns", 50, 50'000, "random reads, 128 or more at a time", true, FitMetric::iops,
-               [](const FitPoint& p, const FitStream& s) { return is_small_random_read(p, s) && s.depth >= 128; }, deepest},
+               [](const FitPoint& p, const FitStream& s) { return is_small_random(p, s, 100) && s.depth >= 128; }, deepest},
     Identified{"nand.page_program_ns", 20'000, 20'000'000, "writes of 64 KiB or more, in order, or a fill's log", false, FitMetric::then_speed,
                is_fill, deepest},
     Identified{
