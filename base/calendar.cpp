@@ -80,6 +80,7 @@ Slot Calendar::next_piece(SimTime from, Duration left, Duration least) const {
 template <class Tell>
 Slot Calendar::for_each_piece(SimTime from, Duration length, Duration least, const Tell& tell) const {
     if (length == Duration{0}) return {from, from};
+    ensure(least > Duration{0}, "pieces of no length never end");
     Slot piece = next_piece(from, length, least);
     const SimTime start = piece.start;
     for (Duration left = length;; piece = next_piece(piece.end, left, least)) {

@@ -36,8 +36,8 @@ public:
         if (head_ < slots_.size() && slots_.back().start <= from) return last_end_ + apart; // in the last reservation
         return earliest_gap(from, length, apart);
     }
-    /// As earliest(), for a phase that may be done in pieces, each of `least` at least (or the whole phase): from the first one's start to the last
-    /// one's end.
+    /// As earliest(), for a phase that may be done in pieces, each of `least` > 0 at least (or the whole phase): from the first one's start to the
+    /// last one's end.
     [[nodiscard]] Slot earliest_in_pieces(SimTime from, Duration length, Duration least) const;
     /// Takes what earliest_in_pieces() found.
     Slot reserve_in_pieces(SimTime from, Duration length, Duration least);

@@ -56,17 +56,14 @@ Scheduler::Scheduler(const Geometry& geometry, const NandConfig& config, const M
       cells_(geometry.planes() / planes_per_lane_.divisor(), Calendar{media.shortest()}),
       registers_(config.options.cache_register ? cells_.size() : 0, Calendar{shortest_transfer_}),
       front_{shortest_of({timing_.controller_page_read, timing_.controller_page_program, timing_.host_interface_command,
-                          timing_.host_interface_confirm, host_transfer(sector_bytes)})} {
+                          timing_.host_interface_confirm, host_transfer(sector_bytes)})},
+      suspensions_{cells_.size(), config.timing, config.options, media.shortest()} {
     whole_page_ = data_transfer(geometry.page_bytes());
     const Duration commands = (options_.two_plane ? 2 : 1) * timing_.command;
     // With a shorter read its own command might be what the data leave room behind; while a bus polls nobody has a gap.
     interleaves_ = timing_.page_read >= commands && !options_.bus_held_while_sensing;
     if (interleaves_) slip_in_ = commands;
-    least_piece_ = transfer(sector_bytes);
-    if (options_.erase_suspends + options_.program_suspends > 0) {
-        windows_.resize(cells_.size() * windows_a_lane);
-        next_window_.resize(2 * cells_.size());
-    }
+    least_piece_ = std::max(transfer(sector_bytes), shortest_transfer_); // data may take no time: a command then
     lanes_.reserve(geometry.planes_per_die());
 }
 
@@ -92,7 +89,10 @@ void Scheduler::settle(SimTime now) { settled_ = std::max(settled_, now); }
 
 void Scheduler::settle_resources(ChannelId channel, std::span<const std::size_t> lanes, Duration front_work) {
     buses_[channel.value()].settle(settled_);
-    for (const std::size_t lane : lanes) cells_[lane].settle(settled_);
+    for (const std::size_t lane : lanes) {
+        cells_[lane].settle(settled_);
+        suspensions_.settle(lane, settled_);
+    }
     if (options_.cache_register) {
         for (const std::size_t lane : lanes) registers_[lane].settle(settled_);
     }
@@ -175,10 +175,11 @@ Scheduler::Reservation Scheduler::read(PlaneId plane, const Medium& medium, std:
                 continue;
             }
         }
-        const SimTime plane_at = cells.earliest(sense, cells_free - sense);
+        const Duration holds = cells_free - sense;
+        const SimTime plane_at = host ? suspensions_.plainly(lane, cells, sense, holds) : cells.earliest(sense, holds);
         SimTime suspended = sim_never;
-        Window* const window =
-            host && plane_at != sense && !windows_.empty() ? window_for(lane, from, sense, cells_free - sense, suspended) : nullptr;
+        Suspensions::Window* const window =
+            host && plane_at != sense && suspensions_.are_possible() ? suspensions_.window_for(lane, from, sense, holds, suspended) : nullptr;
         if (plane_at != sense && !(window != nullptr && suspended == sense)) {
             start = std::min(plane_at, suspended) - timing_.command - request;
             continue;
@@ -196,11 +197,12 @@ Scheduler::Reservation Scheduler::read(PlaneId plane, const Medium& medium, std:
             bus.take(command, timing_.command + polled);
         }
         if (window == nullptr) {
-            cells.take(sense, cells_free - sense);
-            if (!host) open_window(lane, sense, cells_free, options_.program_suspends, true);
+            cells.take(sense, holds);
+            if (!host) suspensions_.open(lane, sense, cells_free, options_.program_suspends, true);
         } else {
-            suspend(*window, cells, sense, cells_free);
+            last_end_ = std::max(last_end_, suspensions_.get_in(*window, lane, cells, sense, cells_free));
         }
+        if (host) suspensions_.note_read(lane, sense, cells_free);
         if (options_.cache_register) registers_[lane].take(sensed, register_free - sensed);
         if (work != none) {
             front_.take(tail.front, work);
@@ -209,43 +211,6 @@ Scheduler::Reservation Scheduler::read(PlaneId plane, const Medium& medium, std:
         last_end_ = std::max(last_end_, end);
         return {request == none ? command : asked, sense, end, command, sense, sensed, tail.out, register_free};
     }
-}
-
-void Scheduler::open_window(std::size_t lane, SimTime begin, SimTime end, std::uint32_t suspends, bool is_read) {
-    if (suspends == 0) return;
-    std::size_t& next = next_window_[2 * lane + (is_read ? 1 : 0)];
-    windows_[lane * windows_a_lane + (is_read ? suspendable_a_lane : 0) + next] = {begin, end, begin, suspends, is_read};
-    next = (next + 1) % (is_read ? reads_a_lane : suspendable_a_lane);
-}
-
-/// What the cells did not do meanwhile they do afterwards; right behind the operation it can be suspended again.
-void Scheduler::suspend(Window& window, Calendar& cells, SimTime sense, SimTime cells_free) {
-    const Duration owed = cells_free - sense + (window.is_read ? none : timing_.suspend + timing_.resume);
-    const SimTime paid = cells.earliest(window.end, owed);
-    cells.take(paid, owed);
-    if (window.is_read)
-        window.end = cells_free;
-    else if (paid == window.end)
-        window.end += owed;
-    window.busy_until = cells_free + timing_.resume;
-    --window.left;
-    last_end_ = std::max(last_end_, paid + owed);
-    ++suspensions_;
-}
-
-/// A read suspends no earlier than it was asked for, and not while another read has suspended the operation. One that comes while data enter the
-/// register waits for the cells to begin, one that comes while nobody's read is under way for its end.
-Scheduler::Window* Scheduler::window_for(std::size_t lane, SimTime from, SimTime sense, Duration held, SimTime& earliest) {
-    Window* first = nullptr;
-    for (Window& window : std::span{windows_}.subspan(lane * windows_a_lane, windows_a_lane)) {
-        if (window.left == 0 || (window.is_read ? from : sense) >= window.end) continue;
-        const SimTime at = std::max(sense, window.is_read ? window.end : std::max(from, window.busy_until) + timing_.suspend);
-        if (!window.is_read && at + held + timing_.resume > window.end) continue;
-        if (first != nullptr && at >= earliest) continue;
-        earliest = at;
-        first = &window;
-    }
-    return first;
 }
 
 /// The earliest instant from which every lane is free for that long.
@@ -318,7 +283,7 @@ Scheduler::Reservation Scheduler::program(const Program& what, SimTime from, Sim
         for (const std::size_t lane : lanes_) {
             if (options_.cache_register) registers_[lane].take(at, placed.cells - at);
             cells_[lane].take(options_.cache_register ? placed.cells : at, end - (options_.cache_register ? placed.cells : at));
-            if (!what.host || what.is_behind) open_window(lane, placed.cells, end, options_.program_suspends);
+            if (!what.host || what.is_behind) suspensions_.open(lane, placed.cells, end, options_.program_suspends);
         }
         last_end_ = std::max(last_end_, end);
         return {work == none ? at : front, placed.cells, end, at, at + in, end, end, end};
@@ -343,7 +308,7 @@ Scheduler::Reservation Scheduler::erase(PlaneId plane, const Medium& medium, Sim
         bus.take(command, timing_.command);
         cells.take(pulse, length);
         const SimTime end = pulse + length;
-        open_window(lane, pulse, end, options_.erase_suspends);
+        suspensions_.open(lane, pulse, end, options_.erase_suspends);
         last_end_ = std::max(last_end_, end);
         return {command, pulse, end, command, pulse, end, end, end};
     }

@@ -8,8 +8,7 @@
 ///            front and bus work on a page. With two buffers the front fills one while the bus empties the other. If the front has no work, the bus
 ///            alone decides. Without page buffers the CPU moves pages between its memory and the register, and bus and register are held meanwhile
 ///            (HY). Options: the bus held while sensing (DUMBO polls); planes of a die that work one after the other; a cache register that takes the
-///            next page while the cells are busy; erases and programs that reads of the host may suspend. An end that was reported never moves: the
-///            time of a suspension is owed, and the plane pays it behind the operation, or behind what was reserved there before.
+///            next page while the cells are busy; erases and programs that reads of the host may suspend (suspensions.h).
 ///            Where nothing but the bus decides, a read of the host interleaves: its command goes between the data of others at once, and takes its
 ///            time of the bus where that is free next; its data go out in pieces, a sector each at least, wherever the bus is free. So no gap is
 ///            lost, though transfers have their times long before. Other reads leave the time of a command before their data, and wait for such.
@@ -26,6 +25,7 @@
 
 #include "base/calendar.h"
 #include "nand/medium.h"
+#include "nand/suspensions.h"
 
 namespace flashlab {
 
@@ -89,7 +89,7 @@ public:
     /// One copy; the cells of its program do not begin before `cells_from`.
     CopyRun copy(PlaneId source, PlaneId target, SimTime from, SimTime cells_from);
     /// How many reads have suspended an erase or a program so far.
-    [[nodiscard]] std::uint64_t suspensions() const { return suspensions_; }
+    [[nodiscard]] std::uint64_t suspensions() const { return suspensions_.count(); }
 
     /// No later call will ask for a time before `now`. Reservations before `now` are forgotten when their resource is next used.
     void settle(SimTime now);
@@ -137,16 +137,6 @@ private:
         SimTime cells;
     };
     [[nodiscard]] Placed place(std::span<const std::size_t> lanes, const Load& load, SimTime at, SimTime cells_from) const;
-    /// An erase or program that lets reads in.
-    struct Window {
-        SimTime begin = sim_start; ///< of its cells' work
-        SimTime end = sim_start;
-        SimTime busy_until = sim_start; ///< resumed from the last suspension
-        std::uint32_t left = 0;         ///< suspensions
-        bool is_read = false;           ///< no host waits for it: it is not suspended, but what comes behind it is made to wait
-    };
-    static constexpr std::size_t suspendable_a_lane = 4, reads_a_lane = 16; ///< the last ones reserved
-    static constexpr std::size_t windows_a_lane = suspendable_a_lane + reads_a_lane;
     struct CopyWay;
     struct CopyRoute;
     CopyRun copy_one(const CopyWay& way, SimTime from, SimTime cells_from);
@@ -155,10 +145,6 @@ private:
         SimTime end;
     };
     PlainRead read_one(const Way& way, SimTime from);
-    void open_window(std::size_t lane, SimTime begin, SimTime end, std::uint32_t suspends, bool is_read = false);
-    void suspend(Window& window, Calendar& cells, SimTime sense, SimTime cells_free);
-    /// The window in which this read may suspend an operation; null: there is none. `earliest` becomes the first instant at which it may sense there.
-    [[nodiscard]] Window* window_for(std::size_t lane, SimTime from, SimTime sense, Duration held, SimTime& earliest);
     /// The lanes of a pair of planes, into lanes_.
     void take_lanes_of_pair(PlaneId first);
     void settle_resources(ChannelId channel, std::span<const std::size_t> lanes, Duration front_work);
@@ -183,9 +169,7 @@ private:
     std::vector<Calendar> cells_;     ///< by lane; with the register where there is no cache register
     std::vector<Calendar> registers_; ///< by lane; only with a cache register
     Calendar front_;
-    std::vector<Window> windows_;          ///< windows_a_lane for each lane; empty without suspensions
-    std::vector<std::size_t> next_window_; ///< by lane, for what is suspended and for reads
-    std::uint64_t suspensions_ = 0;
+    Suspensions suspensions_;
     std::vector<std::size_t> lanes_; ///< of the operation at hand
     std::vector<Slot> woven_;        ///< of the run of copies at hand
 };

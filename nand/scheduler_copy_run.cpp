@@ -50,7 +50,7 @@ private:
 };
 
 bool Scheduler::copies_runs() const {
-    return !options_.cache_register && !options_.bus_held_while_sensing && windows_.empty() && media_.is_single() &&
+    return !options_.cache_register && !options_.bus_held_while_sensing && !suspensions_.are_possible() && media_.is_single() &&
            media_.own_medium().program_times.empty() && timing_.controller_page_read == Duration{0} && timing_.controller_page_program == Duration{0};
 }
 

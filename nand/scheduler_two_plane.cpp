@@ -45,7 +45,9 @@ Scheduler::Reservation Scheduler::read_two_plane(PlaneId plane, std::span<const 
                 continue;
             }
         }
-        const SimTime planes_at = all_free(cells_, lanes_, sense, cells_free - sense);
+        SimTime planes_at = all_free(cells_, lanes_, sense, cells_free - sense);
+        for (const std::size_t lane : lanes_)
+            if (host) planes_at = std::max(planes_at, suspensions_.plainly(lane, cells_[lane], sense, cells_free - sense));
         if (planes_at != sense) {
             start = planes_at - commands - request;
             continue;
@@ -60,6 +62,7 @@ Scheduler::Reservation Scheduler::read_two_plane(PlaneId plane, std::span<const 
         }
         for (const std::size_t lane : lanes_) {
             cells_[lane].take(sense, cells_free - sense);
+            if (host) suspensions_.note_read(lane, sense, cells_free);
             if (options_.cache_register) registers_[lane].take(sensed, register_free - sensed);
         }
         if (work != none) {
@@ -92,7 +95,7 @@ Scheduler::Reservation Scheduler::erase_two_plane(PlaneId plane, SimTime from) {
         const SimTime end = pulse + length;
         for (const std::size_t lane : lanes_) {
             cells_[lane].take(pulse, length);
-            open_window(lane, pulse, end, options_.erase_suspends);
+            suspensions_.open(lane, pulse, end, options_.erase_suspends);
         }
         last_end_ = std::max(last_end_, end);
         return {command, pulse, end, command, pulse, end, end, end};

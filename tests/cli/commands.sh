@@ -352,5 +352,10 @@ code 2 mkfss d
 says "did you mean 'mkfs'"
 code 0 help
 grep -q '  mount ' "$work/out" || wrong "help does not list the commands"
+# Configurations that once ended in a failed check or not at all: reads of parts of pages that suspend, a bus that takes no time, an odd number of pages.
+code 0 bench --preset tiny --bs 512 --iodepth 64 --set nand.program_suspends=1
+code 0 bench --preset modern-slc --ftl hftl --rw rw --bs 64k --io-size 5M --precondition fill:100,random:2x --set nand.chips_per_channel=3 \
+    --set nand.blocks_per_plane=17 --set nand.pages_per_block=3 --set nand.bus_ps_per_byte=0 --set nand.program_suspends=20
+code 0 bench --preset tiny --ftl tpftl --bs 512 --set nand.pages_per_block=3 --set nand.page_bytes=512
 ((failures == 0)) || exit 1
 echo "ok: commands"

@@ -212,6 +212,13 @@ TEST_CASE("random reads of many planes keep a bus busy, whatever a transfer's ti
     }
 }
 
+TEST_CASE("where data take no time on the bus, reads end, and it carries their commands alone", "[nand][bus]") {
+    const Duration command{GENERATE(0, 100)};
+    const double share = bus_share({64, 256, Order::random, 0}, command);
+    CHECK(share <= 1);
+    CHECK((share > 0) == (command > Duration{0}));
+}
+
 TEST_CASE("one plane's pages follow each other at once, however much of the bus they take", "[nand][bus]") {
     const ReadLoad load{2, 8, Order::first_plane, 40'000}; // a page is sensed in 0.4 of its transfer
     const double each = static_cast<double>(page_on_bus(load).count());

@@ -45,7 +45,8 @@ private:
 };
 
 AddressFit::AddressFit(FitPolicy policy, std::uint64_t device_bytes)
-    : policy_{policy}, device_bytes_{device_bytes / page_bytes * page_bytes}, pages_{std::make_unique<Pages>()} {}
+    : policy_{policy}, device_bytes_{policy == FitPolicy::as_is ? device_bytes : device_bytes / page_bytes * page_bytes},
+      pages_{std::make_unique<Pages>()} {}
 AddressFit::~AddressFit() = default;
 
 void AddressFit::add(std::uint64_t offset, std::uint64_t bytes) {
