@@ -50,7 +50,7 @@ void Collector::start(Job& job, BlockId victim, bool retire, SimTime now, Cause 
     ledger_.unlist(victim);
     if (cause == Cause::gc && ledger_.is_lent(victim)) cause = Cause::fold; // its space is needed
     job = Job{.victim = victim,
-              .retire = retire || array_.is_bad(victim),
+              .retire = retire || array_.is_bad(victim) || is_failing(victim), // a room that is made of it would fail again
               .start = now,
               .last_end = now,
               .next_slice = now,
@@ -225,7 +225,6 @@ FtlResult<SimTime> Collector::finish(Job& job, SimTime now) {
 /// Counts the job, too. One that was given up is told if it has copied: its copies name it.
 void Collector::tell(const Job& job, SimTime end, FrontierId of_victim) {
     ++jobs_made_;
-    if (job.cause == Cause::fold) folded_pages_ += std::uint64_t{job.copied} * ledger_.units().pages_per_unit();
     if (job.copied != 0 && config_.kind_of(of_victim) == 0)
         ledger_.note_placement({PlacementEvent::Kind::media_moved, end, config_.stream_of(of_victim), job.copied});
     if (!events_.wants(EventLevel::all)) return;

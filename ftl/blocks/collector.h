@@ -11,6 +11,7 @@
 /// Source     Kawaguchi et al., USENIX 1995, for collection; pacing: ftl/DESIGN-pages.md.
 #pragma once
 
+#include <algorithm>
 #include <bitset>
 #include <memory>
 #include <vector>
@@ -56,8 +57,11 @@ public:
     // collector.cpp: how
     [[nodiscard]] FtlResult<SimTime> relocate(BlockId block, SimTime now, Cause cause);
     /// A program failed in it: what is valid in it moves when retire_failed() is called, then it is marked bad.
-    void note_failed(BlockId block) { failed_.push_back(block); }
+    void note_failed(BlockId block) {
+        if (!is_failing(block)) failed_.push_back(block);
+    }
     [[nodiscard]] bool has_failed() const { return !failed_.empty(); }
+    [[nodiscard]] bool is_failing(BlockId block) const { return std::ranges::find(failed_, block) != failed_.end(); }
     [[nodiscard]] FtlResult<SimTime> retire_failed(SimTime now);
     /// The group's collections are given up.
     void give_up(GroupId group);
@@ -174,6 +178,7 @@ private:
         job.into.set(set.frontier.value());
         ++job.copied;
         page_copies_ += ledger_.units().pages_per_unit();
+        if (job.cause == Cause::fold) folded_pages_ += ledger_.units().pages_per_unit();
     }
     [[nodiscard]] FrontierId frontier_for_copy(BlockId victim, UnitId from) const {
         return separation_ == nullptr ? FrontierId{config_.copies_to(ledger_.kind_of(victim))} : frontier_by_policy(victim, from);
