@@ -228,12 +228,18 @@ std::expected<void, std::string> FileSystemImpl::recover(SimTime now) {
                         "damaged, 'flashlab fsck' names the place and a copy of it helps; what the host refuses, mount.log and the host's log tell",
                         step, std::strerror(error.error_number)));
     };
-    if (const auto marked = superblock_->mark_dirty(now); !marked) return said("the mount mark", marked.error());
+    // A worn-out device that keeps the metadata, too, takes no mark, and nothing that would need one.
+    const auto can_only_be_read = [&](FsError error) { return options_.read_only = error.error_number == EROFS; };
+    if (const auto marked = superblock_->mark_dirty(now); !marked) {
+        if (can_only_be_read(marked.error())) return {};
+        return said("the mount mark", marked.error());
+    }
     // The dirty mark must be durable before anything is written: if a cut took the mark back, the file system would look clean. Nothing else runs
     // yet, so this may run ahead of the clock.
     for (SimTime at = now;;) {
         const auto durable = store_->make_durable(store_->last_commit(), at);
         if (durable) break;
+        if (can_only_be_read(durable.error())) return {};
         if (!durable.error().is_again()) return said("the mount mark", durable.error());
         at = durable.error().again;
     }

@@ -70,6 +70,7 @@ StepResult SyncCall::step(SimTime now) {
     }
     if (!outcome) return std::unexpected(outcome.error());
     if (resume != sim_never) return ResumeAt{resume};
+    if (fs_.options_.read_only) return Done{now}; // a worn-out device has not even taken the mark of the mount
     // What others committed and this sync has seen may still be on its way.
     if (!committed_) committed_ = fs_.store_->last_commit();
     const auto durable = fs_.store_->make_durable(*committed_, now);
@@ -110,8 +111,9 @@ FsResult<SimTime> FileSystemImpl::shut_down(SimTime now) {
     if (!written) return written;
     destroy_doomed(now);
     const auto trimmed = space_.trim_all(now);
-    if (!trimmed) return trimmed;
-    const auto durable = device_.flush(*trimmed);
+    // A worn-out device takes no more trims: what they would free is of no use to it.
+    if (!trimmed && trimmed.error().error_number != EROFS) return trimmed;
+    const auto durable = device_.flush(trimmed.value_or(now));
     if (!durable) return std::unexpected(errno_of(durable.error()));
     MetadataTransaction transaction{*store_, MetadataTransaction::Reserve::use};
     std::array<std::byte, sizeof(std::uint64_t)> bytes;

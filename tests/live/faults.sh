@@ -130,6 +130,32 @@ remount
 echo y > "$mnt/h" && sync "$mnt/h" || die "after the next mount the drive writes"
 unmount_device
 check_device
+
+say "--- a worn-out drive is mounted, checked and closed, whatever buffer or cache it has, wherever it keeps its metadata"
+for options in "--preset samsung-980pro-1t --size 24M" "--preset micron-7450-max --size 32M" "--ftl page_map --size 64M --metadata journal" \
+    "--preset samsung-980pro-1t --size 24M --metadata journal"; do
+    rm -rf "$device"
+    # shellcheck disable=SC2086 # words
+    make_device $options
+    # Were a block that fails collected again and again, it would take all memory.
+    (ulimit -v 4000000 && exec "$FLASHLAB" mount --foreground "$device" "$mnt") > "$work/daemon-worn.log" 2>&1 &
+    daemon=$!
+    for _ in $(seq 200); do mountpoint -q "$mnt" && break || sleep 0.05; done
+    head -c 100K /dev/urandom > "$work/a"
+    cp "$work/a" "$mnt/a" && sync "$mnt/a"
+    add program_fail times=0
+    head -c 300K /dev/urandom > "$mnt/b" 2> /dev/null || true
+    fails_with 'Read-only|Input/output error' timeout 60 sync "$mnt/b"
+    unmount_roughly
+    code=0 && "$FLASHLAB" fsck "$device" > "$work/out" 2>&1 || code=$?
+    [[ $code -lt 4 ]] || die "$options: fsck of a worn-out drive ends with $code: $(cat "$work/out")"
+    mount_device
+    cmp "$work/a" "$mnt/a" || die "$options: what had been synced is not there"
+    "$FLASHLAB" smart "$mnt" --json | grep -q '"critical_warning":[89]' || die "$options: smart does not say that the drive is worn out"
+    "$FLASHLAB" umount "$mnt" > "$work/out" 2>&1 || die "$options: nothing was written, and umount warns: $(cat "$work/out")"
+    wait "$daemon" 2> /dev/null || die "$options: the daemon failed"
+    daemon=""
+done
 code=0
 "$FLASHLAB" mount "$device" "$mnt" -o fault=nonsense 2> "$work/err" || code=$?
 [[ $code -eq 2 ]] && grep -q "no fault is called 'nonsense'" "$work/err" || die "-o fault=nonsense: $code, $(cat "$work/err")"
