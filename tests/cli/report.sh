@@ -65,6 +65,36 @@ code 0 report "$work/burst.db" -o "$work/burst.html"
 user=$(data_of "$work/burst.html" | grep -o '"user":\[[^]]*' | head -n 1 | cut -d '[' -f 2 | tr ',' '\n' | grep -v null | sort -g | sed -n '1p;$p' | tr '\n' ' ')
 awk -v ends="$user" 'BEGIN { split(ends, e, " "); exit !(e[1] > 0.2 && e[2] < 5) }' || wrong "write amplification over time of a burst goes from and to $user"
 
+# What failed is in no rate and no latency, here as in the views and in the run's own answer.
+"$FLASHLAB" bench --ftl page_map --size 512M --rw randread --bs 4k --io-size 1M --precondition fill:100,age:1y --set nand.cell_errors=tlc-72 \
+    --set nand.cycles_before=3000 --set nand.read_retries=1 --events "$work/worn.db" --log requests --json > "$work/worn.json" 2> /dev/null || true
+grep -q '"requests":0,' "$work/worn.json" || wrong "a worn drive answers: $(head -c 200 "$work/worn.json")"
+for view in v_request_pct v_queues; do
+    [[ $("$FLASHLAB" query "$work/worn.db" "SELECT count(*) FROM $view" --csv | tr -d '\r' | tail -n 1) = 0 ]] || wrong "$view counts requests that failed"
+done
+code 0 report "$work/worn.db" -o "$work/worn.html"
+data_of "$work/worn.html" > "$work/data.json"
+for key in '"requests":0' '"failed_requests":256' '"host_read_bytes":0' '"read_mb_s":0'; do
+    grep -q "\"overview\":{[^}]*$key[,.}]" "$work/data.json" || wrong "of requests that failed the overview has no $key"
+done
+! grep -q '"overview":{[^}]*"latency_us.read' "$work/data.json" || wrong "requests that failed have a latency"
+# A queue's writes are its writes, without trims and flushes.
+awk 'BEGIN { srand(3); print "ns,device,queue,op,offset,bytes"; split("write read flush trim write", ops)
+    for (i = 1; i <= 2000; ++i) { op = ops[1 + int(rand() * 5)]; f = op == "flush"; printf "%d,0,%d,%s,%d,%d\n", i * 200000, i % 2, op, f ? 0 : int(rand() * 8000) * 4096, f ? 0 : 4096 } }' \
+    > "$work/queues.csv"
+"$FLASHLAB" replay "$work/queues.csv" --size 512M --precondition fill:50 --set host_link.slots=16 --json > "$work/queues.json" 2> /dev/null || wrong "replay in two queues"
+python3 - "$work/queues.json" << 'PYTHON' || wrong "the queues' writes are not the run's"
+import json, sys
+run = json.load(open(sys.argv[1]))
+means = [queue["write_us"]["mean"] for queue in run["queues"]]
+assert sum(queue["requests"] for queue in run["queues"]) == run["requests"], run["requests"]
+assert min(means) <= run["latency_us"]["write"]["mean"] <= max(means), (means, run["latency_us"]["write"])
+PYTHON
+# Pages of folds count when they are copied, not when their block is given back.
+"$FLASHLAB" bench --preset samsung-980pro-1t --size 2G --rw write --bs 128k --iodepth 4 --io-size 1900M --json > "$work/folds.json" 2> /dev/null || wrong "a fill that folds"
+python3 -c 'import json, sys; r = json.load(open(sys.argv[1])); n = r["counters"]["folded_pages"]; assert n == r["gc_page_copies"] > 0, (n, r["gc_page_copies"])' \
+    "$work/folds.json" || wrong "of a fill that does nothing but fold, folded_pages are not all copies"
+
 # A name that would be markup stays text.
 code 0 report "$work/fast.db" --name '</script><script>alert(1)</script><!--' -o "$work/name.html"
 [[ $(grep -c '</script><script>alert' "$work/name.html") -eq 0 ]] || wrong "a name became markup"

@@ -200,14 +200,15 @@ SELECT run, t_s, name AS cause, programmed_bytes, host_write_bytes, round(progra
 FROM (SELECT s.run, s.sample, s.ts_ns / 1e9 AS t_s, n.cause, (n.page_programs - lag(n.page_programs, 1, 0) OVER w) * r.page_bytes AS programmed_bytes, s.written AS host_write_bytes
   FROM (SELECT *, host_write_bytes - lag(host_write_bytes, 1, 0) OVER (PARTITION BY run ORDER BY sample) AS written FROM sample) s JOIN run r USING(run) JOIN sample_nand n USING(sample)
   WINDOW w AS (PARTITION BY s.run, n.cause ORDER BY s.sample)) JOIN cause_name USING(cause) ORDER BY run, sample, cause)"},
-    LogView{"v_request_pct", "latency percentiles of the host's requests by run and kind (level requests); the pieces of a split one are one", R"(
+    LogView{"v_request_pct",
+            "latency percentiles of the host's requests by run and kind (level requests); the pieces of a split one are one; without failed ones", R"(
 SELECT run, o.name AS op, max(n) AS requests, round(avg(ns) / 1e3, 3) AS mean_us, max(CASE WHEN i <= (n + 1) / 2 THEN ns END) / 1e3 AS p50_us,
   max(CASE WHEN i <= (n * 95 + 99) / 100 THEN ns END) / 1e3 AS p95_us, max(CASE WHEN i <= (n * 99 + 99) / 100 THEN ns END) / 1e3 AS p99_us,
   max(CASE WHEN i <= (n * 999 + 999) / 1000 THEN ns END) / 1e3 AS p999_us, max(CASE WHEN i <= (n * 9999 + 9999) / 10000 THEN ns END) / 1e3 AS p9999_us, max(ns) / 1e3 AS max_us
 FROM (SELECT run, op, ns, row_number() OVER (PARTITION BY run, op ORDER BY ns) AS i, count(*) OVER (PARTITION BY run, op) AS n
   FROM (SELECT run, op, max(dur_ns + waited_ns) AS ns FROM (SELECT *, sum(piece = 0 OR (piece = 1 AND before <> 1)) OVER (ORDER BY id) AS whole
     FROM (SELECT r.run, h.*, lag(h.piece, 1, 0) OVER (ORDER BY h.id) AS before FROM v_run_span r
-      CROSS JOIN host_request h ON h.id > r.first_id AND h.id <= r.last_id)) GROUP BY run, whole))
+      CROSS JOIN host_request h ON h.id > r.first_id AND h.id <= r.last_id)) GROUP BY run, whole HAVING max(failed) = 0))
   JOIN host_op_name o USING(op) GROUP BY run, op)"},
     LogView{"v_nand_phases", "where the time of a plane's operations goes, runs apart: on the bus, in the cells, and between (level all)", R"(
 SELECT o.name AS op, c.name AS cause, sum(cells_ns > 0) AS operations, round(sum(bus_in_ns) / 1e3 / sum(cells_ns > 0), 3) AS bus_in_us,
@@ -259,7 +260,9 @@ JOIN nand_op_name o USING(op) JOIN page_kind_name k USING(page_kind) WHERE n.cau
 SELECT u.run, min(u.ts_ns) / 1e9 AS first_t_s, o.name AS op, u.bad_sector, count(*) AS requests, f.path, f.ino, f.offset_bytes, f.bytes
 FROM uncorrectable_read u JOIN host_op_name o USING(op) LEFT JOIN unreadable_file f USING(request)
 GROUP BY u.run, u.op, u.bad_sector, f.ino, f.offset_bytes ORDER BY u.run, first_t_s)"},
-    LogView{"v_queues", "the host's submission queues, run by run: how long requests waited to be fetched, and their whole latency (level requests)",
+    LogView{"v_queues",
+            "the host's submission queues, run by run: how long requests waited to be fetched, and their whole latency, without failed ones (level "
+            "requests)",
             R"(
 SELECT run, queue, max(n) AS requests, sum(sectors) * 512 AS bytes, round(avg(waited_ns) / 1e3, 3) AS mean_waited_us, max(waited_ns) / 1e3 AS max_waited_us, round(avg(ns) / 1e3, 3) AS mean_us,
   max(CASE WHEN i <= (n + 1) / 2 THEN ns END) / 1e3 AS p50_us, max(CASE WHEN i <= (n * 99 + 99) / 100 THEN ns END) / 1e3 AS p99_us, max(ns) / 1e3 AS max_us
@@ -267,7 +270,7 @@ FROM (SELECT *, row_number() OVER (PARTITION BY run, queue ORDER BY ns) AS i, co
   FROM (SELECT run, queue, sum(sectors) AS sectors, max(waited_ns) AS waited_ns, max(dur_ns + waited_ns) AS ns
     FROM (SELECT *, sum(piece = 0 OR (piece = 1 AND before <> 1)) OVER (ORDER BY id) AS whole
       FROM (SELECT r.run, h.*, lag(h.piece, 1, 0) OVER (ORDER BY h.id) AS before FROM v_run_span r
-        CROSS JOIN host_request h ON h.id > r.first_id AND h.id <= r.last_id)) GROUP BY run, whole))
+        CROSS JOIN host_request h ON h.id > r.first_id AND h.id <= r.last_id)) GROUP BY run, whole HAVING max(failed) = 0))
 GROUP BY run, queue ORDER BY run DESC, queue)"}};
 
 } // namespace

@@ -54,11 +54,14 @@ void RequestPass::take(const LogRow& row) {
     ++rows_[op];
     if (piece <= 1 || !under_way_.is_there) {
         finish();
-        under_way_ = {op, ns, true};
-        requests_.add_at(ts, 1);
+        under_way_ = {op, ts, ns, true};
     }
     under_way_.ns = std::max(under_way_.ns, ns);
-    failed_ += row.number(5);
+    if (row.number(5) != 0) {
+        under_way_.has_failed = true;
+        failed_bytes_[op] += row.number(3) * 512;
+        return;
+    }
     const auto bytes = static_cast<double>(row.number(3)) * 512;
     if (op == static_cast<std::size_t>(HostOp::read)) read_bytes_.add_at(ts, bytes);
     if (op == static_cast<std::size_t>(HostOp::write)) {
@@ -70,9 +73,16 @@ void RequestPass::take(const LogRow& row) {
     longest = std::max(longest, static_cast<double>(ns) / 1e3);
 }
 
+/// One that failed is in no latency and no rate.
 void RequestPass::finish() {
-    if (under_way_.is_there) curves_[under_way_.op].add(under_way_.ns);
+    if (!under_way_.is_there) return;
     under_way_.is_there = false;
+    if (under_way_.has_failed) {
+        ++failed_;
+        return;
+    }
+    curves_[under_way_.op].add(under_way_.ns);
+    requests_.add_at(under_way_.ts, 1);
 }
 
 Json RequestPass::latency() const {

@@ -42,14 +42,16 @@ public:
     [[nodiscard]] std::int64_t whole(std::size_t op, std::int64_t pieces) const {
         return rows_[op] == pieces ? static_cast<std::int64_t>(curves_[op].count()) : pieces;
     }
+    /// Of what failed.
+    [[nodiscard]] std::int64_t failed_bytes(HostOp op) const { return failed_bytes_[static_cast<std::size_t>(op)]; }
     /// Bytes that the host wrote, in coarse_bins, each request when it was answered: a request that waits is programmed long after it came.
     [[nodiscard]] const std::vector<double>& written() const { return written_.values(); }
 
 private:
     struct Request {
         std::size_t op = 0;
-        std::int64_t ns = 0;
-        bool is_there = false;
+        std::int64_t ts = 0, ns = 0;
+        bool is_there = false, has_failed = false;
     };
     void take(const LogRow& row);
     void finish();
@@ -57,7 +59,7 @@ private:
 
     static constexpr std::size_t bins = 400;
     std::array<LatencyCurve, host_op_names.size()> curves_;
-    std::array<std::int64_t, host_op_names.size()> rows_{};
+    std::array<std::int64_t, host_op_names.size()> rows_{}, failed_bytes_{};
     Request under_way_;
     TimeBins requests_, read_bytes_, write_bytes_, written_;
     std::vector<double> longest_us_;

@@ -79,13 +79,16 @@ private:
                  const std::int64_t all = std::accumulate(of_op.begin(), of_op.end(), std::int64_t{0});
                  o.add("requests", all);
                  for (std::size_t op = 0; op < of_op.size(); ++op) o.add(std::array{"reads", "writes", "trims", "flushes"}[op], of_op[op]);
-                 for (int i = 4; i < 8; ++i)
-                     o.add(std::array{"host_read_bytes", "host_write_bytes", "pram_words_written", "free_blocks"}[static_cast<std::size_t>(i - 4)],
-                           r.number(i));
+                 const std::int64_t read = r.number(4) - requests.failed_bytes(HostOp::read);
+                 const std::int64_t written = r.number(5) - requests.failed_bytes(HostOp::write);
+                 o.add("host_read_bytes", read);
+                 o.add("host_write_bytes", written);
+                 o.add("pram_words_written", r.number(6));
+                 o.add("free_blocks", r.number(7));
                  if (seconds <= 0) return;
                  o.add("iops", rounded(static_cast<double>(all) / seconds));
-                 o.add("read_mb_s", rounded(r.real(4) / 1e6 / seconds));
-                 o.add("write_mb_s", rounded(r.real(5) / 1e6 / seconds));
+                 o.add("read_mb_s", rounded(static_cast<double>(read) / 1e6 / seconds));
+                 o.add("write_mb_s", rounded(static_cast<double>(written) / 1e6 / seconds));
              });
         o.add("sim_seconds", seconds);
         each("SELECT sum(page_reads), sum(page_programs), sum(block_erases) FROM v_run_totals t JOIN sample_nand USING(sample) WHERE run = {}",

@@ -95,7 +95,9 @@ void count(RunTally& tally, const Submitted& command, SimTime fetched, SimTime d
     QueueTally& queue = tally.queues[number];
     queue.end = std::max(queue.end, done);
     queue.waited.add(fetched - command.wanted);
-    (command.request.op == TraceOp::read ? queue.read : queue.others).add(done - command.wanted);
+    ++queue.requests;
+    if (command.request.op == TraceOp::read) queue.read.add(done - command.wanted);
+    if (command.request.op == TraceOp::write) queue.write.add(done - command.wanted);
 }
 
 RunTally with_priorities(RunTally tally, const HostQueues& queues) {

@@ -81,14 +81,13 @@ Json queues_report(const RunTally& tally) {
     for (std::size_t q = 0; q < tally.queues.size(); ++q) {
         const QueueTally& of = tally.queues[q];
         const double seconds = static_cast<double>((of.end - tally.begin).count()) / 1e9; // until its own last answer
-        const std::uint64_t requests = of.read.count() + of.others.count();
         Json queue = Json::object({{"queue", q}, {"priority", queue_priority_names[static_cast<std::size_t>(of.priority)]}});
         if (!of.rw.empty()) queue.add("rw", of.rw);
-        queue.add("requests", requests);
-        queue.add("iops", seconds > 0 ? static_cast<double>(requests) / seconds : 0.0);
+        queue.add("requests", of.requests);
+        queue.add("iops", seconds > 0 ? static_cast<double>(of.requests) / seconds : 0.0);
         queue.add("waited_us", of.waited.to_json());
         queue.add("read_us", of.read.to_json());
-        queue.add("write_us", of.others.to_json());
+        queue.add("write_us", of.write.to_json());
         out.push(std::move(queue));
     }
     return out;

@@ -20,9 +20,10 @@ namespace flashlab {
 
 /// Of one submission queue.
 struct QueueTally {
-    LatencyRecorder read, others; ///< from the submission, or the time planned for it
-    LatencyRecorder waited;       ///< until it was fetched
-    SimTime end = sim_start;      ///< the last answer: other queues may have more to do
+    LatencyRecorder read, write; ///< from the submission, or the time planned for it
+    LatencyRecorder waited;      ///< until it was fetched
+    SimTime end = sim_start;     ///< the last answer: other queues may have more to do
+    std::uint64_t requests = 0;  ///< flushes and trims too
     QueuePriority priority = QueuePriority::medium;
     std::string rw{}; ///< of its load; empty: unknown
 };

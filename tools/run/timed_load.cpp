@@ -64,7 +64,7 @@ std::expected<TimedMeasured, std::string> run_for(const RunSpace& space, const s
     if (!tally) return std::unexpected(tally.error());
     TimedMeasured out{.seconds = static_cast<double>((tally->end - tally->begin).count()) / 1e9};
     const RunSnapshot after = RunSnapshot::of(device, tally->end);
-    for (const QueueTally& queue : tally->queues) out.streams.push_back({measured(queue.read, out.seconds), measured(queue.others, out.seconds)});
+    for (const QueueTally& queue : tally->queues) out.streams.push_back({measured(queue.read, out.seconds), measured(queue.write, out.seconds)});
     out.written_bytes = after.sample.host_write_bytes - before.sample.host_write_bytes;
     if (out.written_bytes > 0) out.waf = programmed_bytes(before, after, device) / static_cast<double>(out.written_bytes);
     out.tally = std::move(*tally);
