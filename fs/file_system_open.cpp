@@ -64,12 +64,8 @@ FsResult<void> FileSystem::format_journal(BlockDevice& device, std::string_view 
     const auto store = JournalMetadataStore::open(device, Duration{0}, now);
     if (!store) return std::unexpected(FsError{EIO});
     if (const auto made = make_empty_file_system(**store, wall, now); !made) return made;
-    for (;;) {
-        const auto durable = (*store)->make_durable((*store)->last_commit(), now);
-        if (durable) return {};
-        if (!durable.error().is_again()) return std::unexpected(durable.error());
-        now = durable.error().again;
-    }
+    if (const auto durable = make_all_durable(**store, now); !durable) return std::unexpected(durable.error());
+    return {};
 }
 
 namespace {

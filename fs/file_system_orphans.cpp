@@ -228,21 +228,15 @@ std::expected<void, std::string> FileSystemImpl::recover(SimTime now) {
                         "damaged, 'flashlab fsck' names the place and a copy of it helps; what the host refuses, mount.log and the host's log tell",
                         step, std::strerror(error.error_number)));
     };
-    // A worn-out device that keeps the metadata, too, takes no mark, and nothing that would need one.
-    const auto can_only_be_read = [&](FsError error) { return options_.read_only = error.error_number == EROFS; };
-    if (const auto marked = superblock_->mark_dirty(now); !marked) {
-        if (can_only_be_read(marked.error())) return {};
-        return said("the mount mark", marked.error());
-    }
     // The dirty mark must be durable before anything is written: if a cut took the mark back, the file system would look clean. Nothing else runs
     // yet, so this may run ahead of the clock.
-    for (SimTime at = now;;) {
-        const auto durable = store_->make_durable(store_->last_commit(), at);
-        if (durable) break;
-        if (can_only_be_read(durable.error())) return {};
-        if (!durable.error().is_again()) return said("the mount mark", durable.error());
-        at = durable.error().again;
+    auto marked = superblock_->mark_dirty(now);
+    if (marked) marked = make_all_durable(*store_, now);
+    if (!marked && marked.error().error_number == EROFS) { // a worn-out device that keeps the metadata, too: it can still be read
+        options_.read_only = true;
+        return {};
     }
+    if (!marked) return said("the mount mark", marked.error());
     if (const auto cleaned = clean_orphans(now); !cleaned) return said("files deleted while open", cleaned.error());
     if (clean) return {};
     const auto unowned = space_.trim_unowned(LogicalPage{0}, LogicalPage{space_.total()}, 1, now);

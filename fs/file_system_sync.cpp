@@ -123,11 +123,7 @@ FsResult<SimTime> FileSystemImpl::shut_down(SimTime now) {
     if (!counted) return counted;
     const auto marked = superblock_->mark_clean(*counted);
     if (!marked) return marked;
-    for (now = *marked;;) {
-        const auto settled = store_->make_durable(store_->last_commit(), now);
-        if (settled || !settled.error().is_again()) return settled;
-        now = settled.error().again;
-    }
+    return make_all_durable(*store_, *marked);
 }
 
 } // namespace flashlab

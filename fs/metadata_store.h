@@ -103,4 +103,13 @@ public:
     [[nodiscard]] virtual std::vector<CheckProblem> check() const = 0;
 };
 
+/// make_durable() of all commits, ahead of the clock: for when nothing else runs. Returns the time at which they are durable.
+[[nodiscard]] inline FsResult<SimTime> make_all_durable(MetadataStore& store, SimTime now) {
+    for (;;) {
+        const auto durable = store.make_durable(store.last_commit(), now);
+        if (durable || !durable.error().is_again()) return durable;
+        now = durable.error().again;
+    }
+}
+
 } // namespace flashlab
