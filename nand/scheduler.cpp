@@ -176,12 +176,10 @@ Scheduler::Reservation Scheduler::read(PlaneId plane, const Medium& medium, std:
             }
         }
         const Duration holds = cells_free - sense;
-        const SimTime plane_at = host ? suspensions_.plainly(lane, cells, sense, holds) : cells.earliest(sense, holds);
-        SimTime suspended = sim_never;
-        Suspensions::Window* const window =
-            host && plane_at != sense && suspensions_.are_possible() ? suspensions_.window_for(lane, from, sense, holds, suspended) : nullptr;
-        if (plane_at != sense && !(window != nullptr && suspended == sense)) {
-            start = std::min(plane_at, suspended) - timing_.command - request;
+        const Suspensions::Place place =
+            host ? suspensions_.place_of_read(lane, cells, from, sense, holds) : Suspensions::Place{cells.earliest(sense, holds)};
+        if (place.at != sense) {
+            start = place.at - timing_.command - request;
             continue;
         }
         const SimTime end = work == none ? register_free : tail.front + work;
@@ -196,11 +194,11 @@ Scheduler::Reservation Scheduler::read(PlaneId plane, const Medium& medium, std:
         } else {
             bus.take(command, timing_.command + polled);
         }
-        if (window == nullptr) {
+        if (place.window == nullptr) {
             cells.take(sense, holds);
             if (!host) suspensions_.open(lane, sense, cells_free, options_.program_suspends, true);
         } else {
-            last_end_ = std::max(last_end_, suspensions_.get_in(*window, lane, cells, sense, cells_free));
+            last_end_ = std::max(last_end_, suspensions_.get_in(*place.window, lane, cells, sense, cells_free));
         }
         if (host) suspensions_.note_read(lane, sense, cells_free);
         if (options_.cache_register) registers_[lane].take(sensed, register_free - sensed);

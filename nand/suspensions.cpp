@@ -20,28 +20,34 @@ void Suspensions::open(std::size_t lane, SimTime begin, SimTime end, std::uint32
 }
 
 SimTime Suspensions::plainly(std::size_t lane, const Calendar& cells, SimTime sense, Duration held) const {
-    for (SimTime at = cells.earliest(sense, held);;) {
-        if (!are_possible()) return at;
+    SimTime at = cells.earliest(sense, held);
+    while (are_possible()) {
         const SimTime between = host_reads_[lane].earliest(at, held);
-        if (between == at) return at;
+        if (between == at) break;
         at = cells.earliest(between, held);
     }
+    return at;
+}
+
+Suspensions::Place Suspensions::place_of_read(std::size_t lane, const Calendar& cells, SimTime from, SimTime sense, Duration held) {
+    const Place plain{plainly(lane, cells, sense, held)};
+    if (plain.at == sense || !are_possible()) return plain;
+    const Place in_window = first_window(lane, from, sense, held);
+    return in_window.at < plain.at ? in_window : plain;
 }
 
 /// A read suspends no earlier than it was asked for, and not while another read has suspended the operation. One that comes while data enter the
 /// register waits for the cells to begin, one that comes while nobody's read is under way for its end.
-Suspensions::Window* Suspensions::window_for(std::size_t lane, SimTime from, SimTime sense, Duration held, SimTime& earliest) {
-    Window* first = nullptr;
+Suspensions::Place Suspensions::first_window(std::size_t lane, SimTime from, SimTime sense, Duration held) {
+    Place first{sim_never};
     const SimTime under_way_until = end_of_what_has_begun(lane, from);
     for (Window& window : windows_of(lane)) {
         if (window.left == 0 || (window.is_read ? from : sense) >= window.end) continue;
         SimTime at = std::max(sense, window.is_read ? window.end : std::max(from, window.busy_until) + suspend_);
-        if (first != nullptr && at >= earliest) continue;
+        if (at >= first.at) continue;
         at = host_reads_[lane].earliest(at, held);
         if (window.is_read ? at < under_way_until : at + held + resume_ > window.end) continue;
-        if (first != nullptr && at >= earliest) continue;
-        earliest = at;
-        first = &window;
+        if (at < first.at) first = {at, &window};
     }
     return first;
 }

@@ -39,9 +39,12 @@ public:
     void open(std::size_t lane, SimTime begin, SimTime end, std::uint32_t reads, bool is_read = false);
     /// Earliest start >= `sense` of a host's read that gets in nowhere.
     [[nodiscard]] SimTime plainly(std::size_t lane, const Calendar& cells, SimTime sense, Duration held) const;
-    /// Where a read that is asked for at `from`, and whose command is there at `sense`, may get in; null: nowhere. `earliest` becomes the first
-    /// instant at which it may sense there.
-    [[nodiscard]] Window* window_for(std::size_t lane, SimTime from, SimTime sense, Duration held, SimTime& earliest);
+    struct Place {
+        SimTime at;
+        Window* window = nullptr; ///< where it gets in; null: the plane is free
+    };
+    /// The earliest place of a host's read that is asked for at `from`, and whose command is there at `sense`.
+    [[nodiscard]] Place place_of_read(std::size_t lane, const Calendar& cells, SimTime from, SimTime sense, Duration held);
     /// It gets in there. Returns when its time is paid.
     SimTime get_in(Window& window, std::size_t lane, Calendar& cells, SimTime sense, SimTime cells_free);
     /// A host's read has its time, in a window or not.
@@ -58,6 +61,7 @@ private:
     [[nodiscard]] std::span<const Window> windows_of(std::size_t lane) const {
         return std::span{windows_}.subspan(lane * windows_a_lane, windows_a_lane);
     }
+    [[nodiscard]] Place first_window(std::size_t lane, SimTime from, SimTime sense, Duration held);
     [[nodiscard]] SimTime end_of_what_has_begun(std::size_t lane, SimTime before) const;
 
     Duration suspend_, resume_;

@@ -163,8 +163,10 @@ TEST_CASE("the event log shows a suspension: a read's cells within an erase's on
 TEST_CASE("no two reads of the host are sensed on one plane at once, however many suspend or pass what is there", "[nand][suspend][property]") {
     const std::uint64_t seed = GENERATE(range<std::uint64_t>(1, 9));
     const bool independent = GENERATE(false, true), has_register = GENERATE(false, true);
-    CAPTURE(seed, independent, has_register);
+    const std::uint32_t ps_per_byte = GENERATE(1000u, 0u); // data that take no time have no pieces
+    CAPTURE(seed, independent, has_register, ps_per_byte);
     NandConfig config = suspending(2, 3);
+    config.timing.bus_ps_per_byte = ps_per_byte;
     config.options.independent_planes = independent;
     config.options.cache_register = has_register;
     Flash flash{config};
@@ -213,6 +215,20 @@ TEST_CASE("reads that pass reads of a collection do not go on into the program b
     std::ranges::sort(sensed);
     CHECK(flash.array.suspensions() == 8);
     CHECK(std::ranges::count_if(sensed, [&](SimTime cells) { return cells < *programmed + 6 * Duration{11'024} + 2 * Duration{36'024}; }) == 8);
+}
+
+TEST_CASE("a program that goes on beyond its reported end is suspended there, not passed with a read that was reserved there since",
+          "[nand][suspend]") {
+    Flash flash{suspending(0, 2)};
+    prepare(flash);
+    // The cells program until 1'112'248. Up to the erase there is not the time that a suspension takes, so that the plane pays it behind that.
+    REQUIRE(flash.array.copy(flash.page(0, 0), flash.page(3, 0), {at(1'000'000), {Cause::gc, no_event}}) == at(1'112'248));
+    REQUIRE(flash.array.erase(BlockId{2}, {at(1'132'148), {Cause::gc, no_event}}) == at(2'132'248));
+    REQUIRE(flash.read(flash.page(1, 0), at(1'050'000)) == at(1'081'024));
+    // The program really ends 36'024 later.
+    REQUIRE(flash.array.read(PageRead{flash.page(0, 0), 0, 1024, {}}, {at(1'112'148), {Cause::gc, no_event}}) == at(1'123'272));
+    CHECK(flash.read(flash.page(1, 0), at(1'111'000)) == at(1'131'000 + 11'024));
+    CHECK(flash.array.suspensions() == 2);
 }
 
 TEST_CASE("a cut during a suspension tears the erase that was suspended", "[nand][suspend]") {
