@@ -137,10 +137,9 @@ for options in "--preset samsung-980pro-1t --size 24M" "--preset micron-7450-max
     rm -rf "$device"
     # shellcheck disable=SC2086 # words
     make_device $options
-    # Were a block that fails collected again and again, it would take all memory.
-    (ulimit -v 4000000 && exec "$FLASHLAB" mount --foreground "$device" "$mnt") > "$work/daemon-worn.log" 2>&1 &
-    daemon=$!
-    for _ in $(seq 200); do mountpoint -q "$mnt" && break || sleep 0.05; done
+    ulimit -Sv 4000000 # were a block that fails collected again and again, it would take all memory
+    mount_device
+    ulimit -Sv unlimited
     head -c 100K /dev/urandom > "$work/a"
     cp "$work/a" "$mnt/a" && sync "$mnt/a"
     add program_fail times=0
