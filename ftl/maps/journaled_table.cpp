@@ -80,7 +80,10 @@ FtlResult<SimTime> JournaledTable::shut_down(SimTime now) {
     }
     if (const auto ready = before_checkpoint({now, {Cause::map, no_event}}); !ready) return ready;
     parts_.blocks.settle_down(now);
-    return journal_.shut_down(recorded(), std::max(now, programmed_at_));
+    const SimTime end = std::max(now, programmed_at_);
+    const auto map = recorded();
+    if (!journal_.can_end_with(map.size())) return flush({end, {Cause::map, no_event}}); // then the next mount takes a census
+    return journal_.shut_down(map, end);
 }
 
 } // namespace flashlab

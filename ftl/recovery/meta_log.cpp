@@ -154,7 +154,7 @@ FtlResult<SimTime> MetaLog::write_checkpoint(std::uint64_t bytes, std::span<cons
 }
 
 FtlResult<SimTime> MetaLog::begin_checkpoint(std::uint64_t bytes, std::span<const std::byte> payload, const Io& io) {
-    ensure(recovered_ && pages_of(bytes) <= area_.checkpoint_pages, "a checkpoint is as large as planned at most");
+    ensure(recovered_ && is_planned(bytes), "a checkpoint is as large as planned at most");
     ensure(!is_writing(), "one checkpoint is under way");
     // Behind the record before it where its row has room for all of it, else in a row of its own: the rows before it are free as a whole afterwards.
     const bool shares_row = !head_.empty() && pages_of(bytes) <= room_in_head();

@@ -131,6 +131,8 @@ public:
     [[nodiscard]] SimTime last_end() const { return last_end_; }
     /// False once the ring has too few good blocks left: the device should become read-only.
     [[nodiscard]] bool can_write() const;
+    /// False: such a checkpoint is larger than any that was planned for.
+    [[nodiscard]] bool is_planned(std::uint64_t checkpoint_bytes) const { return pages_of(checkpoint_bytes) <= area_.checkpoint_pages; }
     /// After recover(): where the ring lies now.
     [[nodiscard]] const MetaArea& area() const { return area_; }
     [[nodiscard]] std::vector<CheckProblem> check() const;

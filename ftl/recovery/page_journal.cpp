@@ -196,8 +196,9 @@ PageCheckpoint PageJournal::head(bool clean) const {
 FtlResult<SimTime> PageJournal::begin(std::span<const std::byte> map, const Io& io) {
     if (!log_.can_write()) return written(std::unexpected(FtlError{FtlErrorKind::no_free_block, Lpn{0}, io.when}));
     const PageCheckpoint checkpoint = head(false);
-    if (array_.keeps_payload()) checkpoint.encode(config_.shape, blocks_.units(), map, buffer_);
     const std::uint64_t bytes = checkpoint.encoded_bytes(map.size());
+    if (!log_.is_planned(bytes)) return io.when; // once the table is within its size again
+    if (array_.keeps_payload()) checkpoint.encode(config_.shape, blocks_.units(), map, buffer_);
     const auto payload = array_.keeps_payload() ? std::span<const std::byte>{buffer_} : std::span<const std::byte>{};
     const auto begun = written(log_.begin_checkpoint(bytes, payload, io.as(Cause::map)));
     if (!begun) return begun;
@@ -250,8 +251,9 @@ FtlResult<SimTime> PageJournal::pace_idle(SimTime now) {
 
 FtlResult<SimTime> PageJournal::write_checkpoint(bool clean, std::span<const std::byte> map, const Io& io) {
     if (const auto finished = finish(io.when); !finished) return finished;
-    if (!log_.can_write()) return written(std::unexpected(FtlError{FtlErrorKind::no_free_block, Lpn{0}, io.when}));
     const PageCheckpoint checkpoint = head(clean);
+    if (!log_.can_write() || !log_.is_planned(checkpoint.encoded_bytes(map.size())))
+        return written(std::unexpected(FtlError{FtlErrorKind::no_free_block, Lpn{0}, io.when}));
     const Io by = io.as(Cause::map);
     if (array_.keeps_payload()) checkpoint.encode(config_.shape, blocks_.units(), map, buffer_);
     const auto done = written(array_.keeps_payload() ? log_.checkpoint(buffer_, by) : log_.checkpoint_of(checkpoint.encoded_bytes(map.size()), by));

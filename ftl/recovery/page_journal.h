@@ -69,13 +69,16 @@ public:
     /// True when pace() would begin a checkpoint: it needs the map.
     [[nodiscard]] bool begins_checkpoint() const { return !log_.is_writing() && is_checkpoint_due(); }
     /// Begins the checkpoint that is due, or writes as much of the one under way as the programs since its begin ask for.
-    /// `map` as for checkpoint(), and needed only if begins_checkpoint(). Nobody waits for it.
+    /// `map` as for checkpoint(), and needed only if begins_checkpoint(). Nobody waits for it. One larger than planned is put off: a table is above its
+    /// size where no block is to be had for its translation pages.
     [[nodiscard]] FtlResult<void> pace(std::span<const std::byte> map, const Io& io);
     /// The rest of the one under way, once the host has asked the flash for nothing for a while: a page on each plane of the ring, at most a fifth of
     /// the time. Beside requests reads would wait for a program each; writes, which pace() goes with, hide it. When to come back.
     [[nodiscard]] FtlResult<SimTime> pace_idle(SimTime now);
     /// `now` is not before the end of any program that `map` names.
     [[nodiscard]] FtlResult<SimTime> checkpoint(std::span<const std::byte> map, const Io& io);
+    /// False: neither checkpoint() nor shut_down() can take a map of so many bytes.
+    [[nodiscard]] bool can_end_with(std::size_t map_bytes) const { return log_.is_planned(head(true).encoded_bytes(map_bytes)); }
     /// The last one: nothing is programmed afterwards.
     [[nodiscard]] FtlResult<SimTime> shut_down(std::span<const std::byte> map, SimTime now);
 

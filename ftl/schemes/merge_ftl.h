@@ -15,6 +15,7 @@
 /// Source     BAST, FAST (ftl/blocks/log_blocks.h); HY8; AP5; CO13.
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "ftl/blocks/allocation.h"
@@ -215,6 +216,7 @@ private:
     std::vector<std::uint32_t> owner_; ///< by block: the logical block of a data block, the slot of a log block
     std::vector<Leaving> leaving_;     ///< in order; committed as prefixes
     std::vector<BlockId> leaving_blocks_;
+    std::map<Lpn, Ppn> lost_; ///< logical pages that could not be read to be copied, and the places that were left erased for them
     std::vector<std::byte> changes_;
     std::size_t leaving_bytes_ = 0;     ///< of changes_, by merges in leaving_
     std::vector<Trim> trims_;           ///< applied here, not on flash

@@ -33,8 +33,10 @@ void MergeFtl::check_page(Lpn lpn, std::vector<CheckProblem>& out) {
     if (!map_.is_mapped(lpn)) return wrong("G1", "logged, but not mapped");
     if (map_.is_logged(lpn) != logs_.find(lpn).has_value()) return wrong("L1", "its bit and the log blocks disagree");
     if (!map_.is_logged(lpn) && !map_.data_block(map_.block_of(lpn))) return wrong("G1", "mapped without a data block");
-    const auto record = array_.inspect_oob(*locate(lpn));
+    const Ppn at = *locate(lpn);
+    const auto record = array_.inspect_oob(at);
     if (!record) return wrong("G1", "the image cannot be read");
+    if (const auto lost = lost_.find(lpn); lost != lost_.end() && lost->second == at && record->state == CellState::erased) return;
     if (record->state != CellState::programmed) wrong("G1", fmt::format("cell state {}", static_cast<int>(record->state)));
     const auto& oob = record->oob;
     if (!oob)

@@ -138,6 +138,7 @@ FtlResult<MergeFtl::Copied> MergeFtl::copy_mapped(LogicalBlock home, BlockId to,
             done.target_failed = true;
             break;
         }
+        lost_.insert_or_assign(map_.page_of(home, failed), array_.geometry().page_of(to, failed));
         o = map_.next_mapped(home, failed + 1);
     }
     counters_.gc_page_copies += done.copies;

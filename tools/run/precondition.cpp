@@ -109,6 +109,12 @@ std::expected<void, std::string> age(Writer& writer, const Device& device, std::
 
 } // namespace
 
+std::expected<void, std::string> check_precondition(const Precondition& what, const SsdConfig& drive) {
+    if (what.shelf != Duration{0} && !drive.nand.errors.are_on())
+        return std::unexpected("precondition: age changes nothing, since the cells have no bit errors: set nand.cell_errors, or leave it out");
+    return {};
+}
+
 std::expected<SimTime, std::string> precondition(const RunSpace& space, const Precondition& what, std::uint64_t seed, SimTime now,
                                                  const PreconditionProgress& progress) {
     const std::uint64_t unit = space.disk->identify().atomic_unit_bytes;
@@ -116,8 +122,6 @@ std::expected<SimTime, std::string> precondition(const RunSpace& space, const Pr
     if (pages == 0) return now;
     Writer writer{space, pages, now, progress};
     const auto overwrites = static_cast<std::uint64_t>(what.random_fills * static_cast<double>(pages));
-    if (what.shelf != Duration{0} && !space.device->config().ssd.nand.errors.are_on())
-        return std::unexpected("precondition: age changes nothing, since the cells have no bit errors: set nand.cell_errors, or leave it out");
     if (auto done = age(writer, *space.device, pages, overwrites, seed, what.ageing); !done) return std::unexpected(done.error());
     if (what.shelf == Duration{0}) return writer.now();
     if (auto older = space.device->ssd().grow_older(what.shelf); !older) return std::unexpected("precondition: " + to_text(older.error()));

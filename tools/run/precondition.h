@@ -27,6 +27,8 @@ struct Precondition {
 };
 /// "fill:90,random:2x", "90", "0.9,random", "fill:100,random:3x,written", "fill:100,age:30d"; nothing is an empty drive.
 [[nodiscard]] std::expected<Precondition, std::string> parse_precondition(const std::string& text);
+/// False, and why, where a part of it would change nothing on this drive.
+[[nodiscard]] std::expected<void, std::string> check_precondition(const Precondition& what, const SsdConfig& drive);
 /// Told now and then how many requests have been written.
 using PreconditionProgress = std::function<void(std::uint64_t)>;
 /// For the one before a load of this seed: with equal draws the load would begin with the pages that were written last.

@@ -148,9 +148,12 @@ Json report_run(const RunIdentity& run, Device& device, const RunSnapshot& befor
     Json latency = tally.all.to_json();
     latency.add("read", tally.read.to_json());
     latency.add("write", tally.write.to_json());
+    // Writes are answered by a buffer before the buses have worked for them: the time is the flash's, which may go on after the last answer.
+    const SimTime at_rest = std::max(tally.end, device.ssd().last_reserved_end());
+    const double flash_ns = static_cast<double>((at_rest - tally.begin).count());
     Json utilisation{Json::Array{}};
     for (std::size_t c = 0; c < after.channel_busy_ns.size(); ++c)
-        utilisation.push(per_second(static_cast<double>(after.channel_busy_ns[c] - before.channel_busy_ns[c]) / 1e9));
+        utilisation.push(flash_ns > 0 ? static_cast<double>(after.channel_busy_ns[c] - before.channel_busy_ns[c]) / flash_ns : 0.0);
     const auto merges = [&](const char* name) { return after.own[name] - before.own[name]; };
     rusage used{};
     ::getrusage(RUSAGE_SELF, &used);

@@ -196,6 +196,7 @@ int run_bench(const BenchOptions& o) {
         return complain("bench: --level ftl leaves out the write buffer, which dram.size shares with the maps: set the maps' own size instead "
                         "(ftl.mapping_cache_bytes, …)",
                         exit_usage);
+    if (const auto good = check_precondition(*before, (*on)->device().config().ssd); !good) return complain("bench: " + good.error(), exit_usage);
     Plan plan{*distribution, *loads, *before, *measure};
     plan.measure.overwritten = before->random_fills;
     for (const BenchOptions& load : plan.queues.empty() ? std::vector{o} : plan.queues)
@@ -210,6 +211,7 @@ int run_bench(const BenchOptions& o) {
         load += fmt::format(":rate{}={}:{}", o.rate.empty() ? "-iops" : "", rate, o.rate_process);
     Json result = report_run({fmt::format("bench:{}:{}", o.level, load), o.seed, run->wall}, (*on)->device(), run->before, run->tally);
     for (const auto& [key, value] : run->steady.members()) result.add(key, value);
+    if (choice.directory && !with_fs) result.add("sectors_verified", (*on)->sectors_verified());
     if (const auto warning = warning_on_reads((*on)->device(), run->before, run->tally)) complain("bench: warning: " + *warning);
     if (const auto warning = warning_on_collections((*on)->device(), run->before, run->tally)) complain("bench: warning: " + *warning);
     const auto closed = (*on)->close(run->tally.end);

@@ -130,6 +130,7 @@ int run_mkfs(const MkfsOptions& o) {
     if (!config) return complain(config.error(), exit_usage);
     const auto plan = plan_device(*config, wanted_size(o, *config, asked), asked);
     if (!plan) return complain(fmt::format("mkfs {}: {}", o.directory, with_origin(plan.error(), sources)), exit_usage);
+    if (auto good = check_precondition(*before, plan->config.ssd); !good) return complain("mkfs: " + good.error(), exit_usage);
     if (auto fits = check_dram_fits(plan->config); !fits)
         return complain(fmt::format("mkfs {}: {}", o.directory, with_origin(fits.error(), sources)), exit_usage);
     if (auto there = check_host_memory(plan->ram_bytes); !there)

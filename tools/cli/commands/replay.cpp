@@ -133,6 +133,8 @@ int run_replay(const ReplayOptions& o) {
     if (!on) return complain("replay: " + on.error().text, on.error().code);
     if (!plan->priorities.empty() && (*on)->device().config().ssd.host_link.slots == 0)
         return complain("replay: --priorities: no command waits where host_link.slots is 0: --set host_link.slots=8, say", exit_usage);
+    if (const auto good = check_precondition(plan->precondition, (*on)->device().config().ssd); !good)
+        return complain("replay: " + good.error(), exit_usage);
     const auto report = run(o, *plan, *stream, **on);
     if (!report) return complain("replay: " + report.error());
     fmt::print("{}", shown_run(o.format, *report));
