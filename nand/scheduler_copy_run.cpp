@@ -1,6 +1,7 @@
 /// Copies on the calendars, one by one and in runs: merges of block-mapping schemes and of COFTL consist of them.
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/contract.h"
 #include "nand/scheduler.h"
@@ -41,7 +42,14 @@ struct Scheduler::CopyRoute : CopyWay {
     std::size_t count = 0;
 
 private:
+    bool begins = false;
+    /// One of no length takes nothing: the next one begins the operation.
     void add(Calendar& calendar, Calendar::Phase phase) {
+        phase.settles = std::exchange(begins, false) || phase.settles;
+        if (phase.length == Duration{0}) {
+            begins = phase.settles;
+            return;
+        }
         const auto at =
             std::find_if(uses.begin(), uses.begin() + static_cast<std::ptrdiff_t>(count), [&](const Use& use) { return use.calendar == &calendar; });
         if (at == uses.begin() + static_cast<std::ptrdiff_t>(count)) uses[count++].calendar = &calendar;

@@ -122,6 +122,17 @@ std::uint32_t BlockLedger::listed_under(BlockId block) const {
 }
 
 void BlockLedger::list_full(BlockId block) {
+    weigh_wear(block);
+    full_of(block).add(block, listed_under(block));
+}
+
+void BlockLedger::relist(BlockId block) {
+    weigh_wear(block);
+    full_of(block).add_again(block, listed_under(block));
+}
+
+/// How much fuller it is to look than it is.
+void BlockLedger::weigh_wear(BlockId block) {
     std::uint32_t& rest = rest_[block.value()];
     rest = 0;
     if (const Group& group = groups_[group_of(block).value()]; config_.wear_threshold != 0 && group.units.good != 0 && !is_cache(block)) {
@@ -132,7 +143,6 @@ void BlockLedger::list_full(BlockId block) {
         if (const std::uint64_t worn = array_.erase_count(block); worn > let_be)
             rest = static_cast<std::uint32_t>(std::min(units / 4, 2 * units * (worn - let_be) / mean));
     }
-    full_of(block).add(block, listed_under(block));
 }
 
 void BlockLedger::unlist(BlockId block) {

@@ -53,6 +53,8 @@ public:
     void set_data(BlockId block, SimTime end);
     /// Joins the candidates; how long it rests is settled now.
     void list_full(BlockId block);
+    /// The same for a victim whose collection was given up: its turn comes first again.
+    void relist(BlockId block);
     /// No candidate while it is collected.
     void unlist(BlockId block);
     /// Has a page that cannot be read: kept until nothing in it is valid.
@@ -161,6 +163,7 @@ private:
     /// Units that B4 counts: a page in the cache region has its place in the main one, too.
     [[nodiscard]] std::uint32_t good_units(BlockId block) const { return is_cache(block) ? 0 : units_.units_per_block(); }
     [[nodiscard]] std::uint32_t listed_under(BlockId block) const;
+    void weigh_wear(BlockId block);
     void check_block(BlockId block, std::span<Set> sets, std::vector<CheckProblem>& out) const;
     void check_mode(BlockId block, std::vector<CheckProblem>& out) const;
     void lend_to_cache(BlockId block);

@@ -65,7 +65,7 @@ void Collector::drop(Job& job) {
     const BlockId victim = *job.victim;
     if (job.copied != 0) tell(job, job.last_end, ledger_.frontier_of(victim));
     job.victim.reset();
-    if (!ledger_.is_pinned(victim)) ledger_.list_full(victim);
+    if (!ledger_.is_pinned(victim)) ledger_.relist(victim);
 }
 
 void Collector::give_up(GroupId group) {

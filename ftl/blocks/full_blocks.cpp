@@ -30,12 +30,26 @@ void FullBlocks::take_out(BlockId block) {
     here.list = none;
 }
 
-void FullBlocks::add(BlockId block, std::uint32_t valid) {
+FullBlocks::List& FullBlocks::list(BlockId block, std::uint32_t valid) {
     ensure(!contains(block), "a block is collectable once");
     ensure(valid < lists_per_plane_, "no more valid units than units");
     const std::uint32_t plane = units_.geometry().plane_of(block).value();
     append(plane * lists_per_plane_ + valid, block);
-    List& order = filled_[plane];
+    return filled_[plane];
+}
+
+void FullBlocks::add_again(BlockId block, std::uint32_t valid) {
+    List& order = list(block, valid);
+    const Link link = block.value() + 1;
+    Place& here = place(link);
+    here.filled_previous = none;
+    here.filled_next = order.head;
+    (order.head == none ? order.tail : place(order.head).filled_previous) = link;
+    order.head = link;
+}
+
+void FullBlocks::add(BlockId block, std::uint32_t valid) {
+    List& order = list(block, valid);
     const Link link = block.value() + 1;
     Place& here = place(link);
     here.filled_at = changes_;

@@ -19,6 +19,8 @@ class FullBlocks {
 public:
     explicit FullBlocks(const UnitGeometry& units);
     void add(BlockId block, std::uint32_t valid);
+    /// One that was taken and is given back: it is the first in the order again.
+    void add_again(BlockId block, std::uint32_t valid);
     void remove(BlockId block);
     /// Nothing happens when the block is not here.
     void update(BlockId block, std::uint32_t valid);
@@ -55,6 +57,8 @@ private:
     [[nodiscard]] Place& place(Link link) { return places_[link - 1]; }
     [[nodiscard]] const Place& place_of(BlockId block) const { return places_[block.value()]; }
     void append(std::uint32_t index, BlockId block);
+    /// Into the list of its count; the order that it is to join.
+    List& list(BlockId block, std::uint32_t valid);
     void take_out(BlockId block);
     UnitGeometry units_;
     std::uint32_t lists_per_plane_;

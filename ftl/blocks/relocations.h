@@ -19,6 +19,8 @@ public:
 
     /// It is moved before those that were pushed earlier. One that is being filled is left alone, but for `even_open`: it is closed then.
     void push(BlockId block, bool even_open = false) { waiting_.push_back({block, array_.erase_count(block), even_open}); }
+    [[nodiscard]] static bool holds_data(BlockUse use) { return use == BlockUse::data || use == BlockUse::translation; }
+    [[nodiscard]] BlockUse use_of(BlockId block) const { return ftl_.status_of(block).use; }
     [[nodiscard]] bool empty() const { return waiting_.empty(); }
     [[nodiscard]] bool is_under_way(SimTime now) const { return now < busy_until_; }
     /// One relocation at most; the next wake-up time, sim_never when nothing waits, or nothing can be moved.
@@ -29,7 +31,7 @@ public:
             waiting_.pop_back();
             if (array_.erase_count(next.block) != next.erases) continue; // collected meanwhile
             const BlockUse use = ftl_.status_of(next.block).use;
-            if (use != BlockUse::data && use != BlockUse::translation && !(use == BlockUse::open && next.even_open)) continue;
+            if (!holds_data(use) && !(use == BlockUse::open && next.even_open)) continue;
             const auto done = ftl_.relocate(next.block, now, cause_);
             if (!done) return sim_never;
             ++relocated_;

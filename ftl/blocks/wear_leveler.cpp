@@ -30,8 +30,10 @@ void WearLeveler::look() {
 void WearLeveler::look_at_die(BlockId first, std::uint32_t blocks) {
     std::uint64_t sum = 0;
     std::uint64_t good = 0;
+    uses_.clear();
     for (std::uint32_t b = first.value(); b < first.value() + blocks; ++b) {
-        if (array_.is_bad(BlockId{b})) continue;
+        uses_.push_back(array_.is_bad(BlockId{b}) ? BlockUse::bad : moves_.use_of(BlockId{b}));
+        if (is_apart(uses_.back())) continue;
         sum += array_.erase_count(BlockId{b});
         ++good;
     }
@@ -40,7 +42,7 @@ void WearLeveler::look_at_die(BlockId first, std::uint32_t blocks) {
     const std::uint64_t margin = std::max<std::uint64_t>(threshold_, mean / 8);
     for (std::uint32_t b = first.value(); b < first.value() + blocks; ++b) {
         const std::uint32_t count = array_.erase_count(BlockId{b});
-        if (count + margin < mean && !array_.is_bad(BlockId{b})) cold_.push_back({mean - count, BlockId{b}});
+        if (count + margin < mean && Relocations::holds_data(uses_[b - first.value()])) cold_.push_back({mean - count, BlockId{b}});
     }
 }
 

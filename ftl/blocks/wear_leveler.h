@@ -35,13 +35,16 @@ private:
     [[nodiscard]] std::uint64_t erases() const;
     void look();
     void look_at_die(BlockId first, std::uint32_t blocks);
+    /// A ring of records wears at its own pace: in the mean, or among the coldest, it would stand in the way of those that can be moved.
+    [[nodiscard]] static bool is_apart(BlockUse use) { return use == BlockUse::bad || use == BlockUse::other; }
 
     const NandArray& array_;
     Relocations moves_;
     std::uint32_t threshold_;
-    std::uint64_t look_every_; ///< erases
-    std::uint64_t look_at_;    ///< erases in all
-    std::vector<Cold> cold_;   ///< of the look under way
+    std::uint64_t look_every_;   ///< erases
+    std::uint64_t look_at_;      ///< erases in all
+    std::vector<Cold> cold_;     ///< of the look under way
+    std::vector<BlockUse> uses_; ///< of the die that is looked at
 };
 
 } // namespace flashlab

@@ -69,8 +69,8 @@ public:
     /// True when pace() would begin a checkpoint: it needs the map.
     [[nodiscard]] bool begins_checkpoint() const { return !log_.is_writing() && is_checkpoint_due(); }
     /// Begins the checkpoint that is due, or writes as much of the one under way as the programs since its begin ask for.
-    /// `map` as for checkpoint(), and needed only if begins_checkpoint(). Nobody waits for it. One larger than planned is put off: a table is above its
-    /// size where no block is to be had for its translation pages.
+    /// `map` as for checkpoint(), and needed only if begins_checkpoint(). Nobody waits for it. One larger than planned is put off:
+    /// a table is above its size where no block is to be had for its translation pages.
     [[nodiscard]] FtlResult<void> pace(std::span<const std::byte> map, const Io& io);
     /// The rest of the one under way, once the host has asked the flash for nothing for a while: a page on each plane of the ring, at most a fifth of
     /// the time. Beside requests reads would wait for a program each; writes, which pace() goes with, hide it. When to come back.

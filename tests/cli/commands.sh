@@ -370,6 +370,13 @@ done
 code 0 bench --preset nvme-tlc --bs 128k --rw write --io-size 16M --iodepth 8 --set nand.bus_ps_per_byte=50000 --json
 python3 -c 'import json, sys; sys.exit(not all(0.5 < share <= 1 for share in json.load(sys.stdin)["channel_utilisation"]))' < "$work/out" ||
     wrong "channel_utilisation is not a share of the time"
+# A victim that is given up is the oldest still: write amplification of fifo stays what it is after one write of the drive.
+code 0 bench --ftl page_map --size 256M --set nand.channels=1 --set nand.planes_per_die=1 --set nand.pages_per_block=64 --set ftl.victim=fifo \
+    --set ftl.reserved_permille=70 --rw randwrite --bs 4k --iodepth 32 --precondition fill:100,random:3x --io-size 512M --json
+python3 -c 'import json, sys; sys.exit(not 8 < json.load(sys.stdin)["waf"] < 8.7)' < "$work/out" || wrong "write amplification of fifo: $(cat "$work/out")"
+# What a run that ends early has submitted and not fetched is no defect.
+code 0 replay workload:tpcc,requests=60000 --speed closed:8 --wrap --preset tiny --ftl page_map --set host_link.slots=1 \
+    --precondition fill:90,random:2x --until-steady
 code 2 bench --precondition fill:100,age:3d
 code 2 mkfs "$work/idle" --size 64M --precondition fill:100,age:3d
 [[ ! -e $work/idle ]] || wrong "a refused mkfs left a drive"

@@ -65,6 +65,19 @@ code 0 report "$work/burst.db" -o "$work/burst.html"
 user=$(data_of "$work/burst.html" | grep -o '"user":\[[^]]*' | head -n 1 | cut -d '[' -f 2 | tr ',' '\n' | grep -v null | sort -g | sed -n '1p;$p' | tr '\n' ' ')
 awk -v ends="$user" 'BEGIN { split(ends, e, " "); exit !(e[1] > 0.2 && e[2] < 5) }' || wrong "write amplification over time of a burst goes from and to $user"
 
+# The parts of write amplification over time add up to it, parity included, whatever the level.
+"$FLASHLAB" bench --ftl page_map --size 512M --set nand.rain=4 --rw randwrite --io-size 16M --iodepth 8 --precondition fill:100 --log requests \
+    --events "$work/rain.db" > /dev/null 2>&1 || wrong "bench with parity"
+code 0 report "$work/rain.db" -o "$work/rain.html"
+data_of "$work/rain.html" > "$work/rain.json"
+python3 - "$work/rain.json" << 'END' || wrong "the parts of write amplification over time do not add up"
+import json, re, sys
+waf = json.loads(re.search(r'"waf":(\{"t_s".*?\})', open(sys.argv[1]).read())[1])
+parts = zip(waf["waf"], *(waf[part] for part in ("user", "gc", "merge", "map", "other")))
+rows = [row for row in parts if row[0]]
+sys.exit(not rows or any(abs(row[0] - sum(row[1:])) > 0.01 * row[0] for row in rows))
+END
+
 # What failed is in no rate and no latency, here as in the views and in the run's own answer.
 "$FLASHLAB" bench --ftl page_map --size 512M --rw randread --bs 4k --io-size 1M --precondition fill:100,age:1y --set nand.cell_errors=tlc-72 \
     --set nand.cycles_before=3000 --set nand.read_retries=1 --events "$work/worn.db" --log requests --json > "$work/worn.json" 2> /dev/null || true

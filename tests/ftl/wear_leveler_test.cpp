@@ -45,13 +45,14 @@ struct WornDrive : TestDrive<> {
 struct NotedRelocations final : ForwardingFtl {
     using ForwardingFtl::ForwardingFtl;
     std::vector<BlockId> order;
+    std::uint32_t records = 0; ///< so many blocks at the end hold records: nobody can move them
 
 private:
     FtlResult<SimTime> do_relocate(BlockId block, SimTime now, Cause) override {
         order.push_back(block);
         return now;
     }
-    BlockStatus do_status_of(BlockId) const override { return {BlockUse::data, 1}; }
+    BlockStatus do_status_of(BlockId block) const override { return {block.value() + records < 128 ? BlockUse::data : BlockUse::other, 1}; }
 };
 
 } // namespace
@@ -87,6 +88,18 @@ TEST_CASE("the coldest block is moved first, of equals the first, and none that 
     worn.wear(BlockId{64}, 16); // of the other die: time to look
     for (int i = 0; i < 10; ++i) (void)leveler.step(sim_start);
     CHECK(ftl.order == std::vector{BlockId{30}, BlockId{7}, BlockId{9}});
+}
+
+TEST_CASE("a ring of records, which nobody can move, takes no block's place among the coldest, and has no part in the mean", "[wear]") {
+    WornDrive worn;
+    for (std::uint32_t b = 0; b < worn.geometry.blocks(); ++b) worn.wear(BlockId{b}, b >= 108 ? 0 : b == 70 ? 12 : 20);
+    worn.recover();
+    NotedRelocations ftl{worn.ftl};
+    ftl.records = 20;
+    WearLeveler leveler{ftl, worn.array, 6};
+    worn.wear(BlockId{1}, 16); // of the other die: time to look
+    for (int i = 0; i < 10; ++i) (void)leveler.step(sim_start);
+    CHECK(ftl.order == std::vector{BlockId{70}});
 }
 
 TEST_CASE("a block may lag by the threshold, and by an eighth of its die's mean where that is more", "[wear]") {

@@ -13,9 +13,12 @@ public:
 };
 
 struct Quiet {
-    explicit Quiet(std::uint32_t pages_per_block = 8, std::uint32_t chips_per_channel = 2, Duration msb_program = Duration{0})
+    explicit Quiet(std::uint32_t pages_per_block = 8, std::uint32_t chips_per_channel = 2, Duration msb_program = Duration{0},
+                   bool has_command = true, bool has_transfer = true)
         : config{[&] {
               NandConfig c = round_config();
+              if (!has_command) c.timing.command = Duration{0};
+              if (!has_transfer) c.timing.bus_ps_per_byte = 0;
               c.geometry.pages_per_block = pages_per_block;
               c.geometry.chips_per_channel = chips_per_channel;
               c.geometry.cell = CellType::tlc;
@@ -127,11 +130,13 @@ TEST_CASE("runs at random leave what single copies leave, beside traffic on the 
     const std::uint64_t seed = GENERATE(1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u);
     // In long blocks a run makes more reservations than a calendar remembers.
     const std::uint32_t pages_per_block = GENERATE(8u, 300u);
-    Quiet whole{pages_per_block}, single{pages_per_block};
+    // A phase of no length takes nothing of any calendar.
+    const bool has_command = GENERATE(true, false), has_transfer = GENERATE(true, false);
+    Quiet whole{pages_per_block, 2, Duration{0}, has_command, has_transfer}, single{pages_per_block, 2, Duration{0}, has_command, has_transfer};
     Random random{seed};
     SimTime now = sim_start;
     for (int i = 0; i < 400; ++i) {
-        CAPTURE(seed, pages_per_block, i);
+        CAPTURE(seed, pages_per_block, has_command, has_transfer, i);
         const auto from = static_cast<std::uint32_t>(random.below(whole.geometry.blocks()));
         const auto to = static_cast<std::uint32_t>(random.below(whole.geometry.blocks()));
         const std::uint32_t filled = whole.array.write_pointer(BlockId{from}), next = whole.array.write_pointer(BlockId{to});

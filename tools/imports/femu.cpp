@@ -25,15 +25,19 @@ std::string place_in(const std::string& path, std::string_view text, std::size_t
     return fmt::format("{}:{}:{}", path, line, at - (begin == before.npos ? 0 : begin + 1) + 1);
 }
 
-/// Options that make a key as they are.
-const std::map<std::string, std::string, std::less<>> femu_keys{{"pgs_per_blk", "nand.pages_per_block"},
-                                                                {"blks_per_pl", "nand.blocks_per_plane"},
-                                                                {"pls_per_lun", "nand.planes_per_die"},
-                                                                {"luns_per_ch", "nand.chips_per_channel"},
-                                                                {"nchs", "nand.channels"},
-                                                                {"pg_rd_lat", "nand.page_read_ns"},
-                                                                {"pg_wr_lat", "nand.page_program_ns"},
-                                                                {"blk_er_lat", "nand.block_erase_ns"}};
+/// An option that makes a key as it is.
+struct FemuKey {
+    std::string key;
+    double otherwise; ///< FEMU's, where the option is not given
+};
+const std::map<std::string, FemuKey, std::less<>> femu_keys{{"pgs_per_blk", {"nand.pages_per_block", 256}},
+                                                            {"blks_per_pl", {"nand.blocks_per_plane", 256}},
+                                                            {"pls_per_lun", {"nand.planes_per_die", 1}},
+                                                            {"luns_per_ch", {"nand.chips_per_channel", 8}},
+                                                            {"nchs", {"nand.channels", 8}},
+                                                            {"pg_rd_lat", {"nand.page_read_ns", 40'000}},
+                                                            {"pg_wr_lat", {"nand.page_program_ns", 200'000}},
+                                                            {"blk_er_lat", {"nand.block_erase_ns", 2'000'000}}};
 const std::map<std::string, std::string, std::less<>> femu_left_out{{"gc_thres_pcent", "collections keep pace with writes"},
                                                                     {"gc_thres_pcent_high", "collections keep pace with writes"},
                                                                     {"namespaces", "a drive has one"},
@@ -47,7 +51,9 @@ std::expected<Imported, std::string> import_femu(const std::string& path) {
     const auto text = text_to_import(path);
     if (!text) return std::unexpected(text.error());
     const auto device = text->find("femu,");
-    if (device == std::string::npos) return std::unexpected(fmt::format("{}:1:1: has no `-device femu,KEY=VALUE,...`", path));
+    if (device == std::string::npos)
+        return std::unexpected(fmt::format(
+            "{}:1:1: has no `-device femu,KEY=VALUE,...`: a script that puts its options together is imported as the line that it prints", path));
     std::map<std::string, FemuOption, std::less<>> options;
     const std::size_t begin = device + std::string_view{"femu,"}.size(), end = std::min(text->size(), text->find_first_of(" \t\r\n\"'\\", begin));
     for (std::size_t at = begin; at < end;) {
@@ -70,9 +76,12 @@ std::expected<Imported, std::string> import_femu(const std::string& path) {
         if (error.empty()) error = fmt::format("{}: {}={}: a number is wanted", place_in(path, *text, found->second.at), name, value);
         return otherwise;
     };
-    for (const auto& [name, option] : options)
-        if (const auto key = femu_keys.find(name); key != femu_keys.end())
-            out.take(name, option.value, key->second, fmt::format("{}", std::llround(number(name, 0))));
+    const auto of_key = [&](std::string_view name) { return number(name, femu_keys.find(name)->second.otherwise); };
+    for (const auto& [name, made] : femu_keys) {
+        const auto given = options.find(name);
+        out.take(name, given == options.end() ? "not given: FEMU's own" : given->second.value, made.key,
+                 fmt::format("{}", std::llround(of_key(name))));
+    }
     const double page = number("secsz", 512) * number("secs_per_pg", 8);
     out.take("secsz x secs_per_pg", fmt::format("{} B", page), "nand.page_bytes", fmt::format("{}", std::llround(page)));
     const double bus = number("ch_xfer_lat", 0);
@@ -81,12 +90,15 @@ std::expected<Imported, std::string> import_femu(const std::string& path) {
                     {{"nand.command_ns", "0"}, {"nand.factory_bad_per_million", "0"}, {"nand.cell", "slc"}, {"ftl.scheme", "page_map"}});
     out.note(Kind::nearly, "the flash", "", "one time for all pages: cells of one bit");
     out.note(Kind::nearly, "the map", "", "page_map, whole in DRAM, as FEMU's black box has it");
-    const double raw =
-        page * number("pgs_per_blk", 256) * number("blks_per_pl", 256) * number("pls_per_lun", 1) * number("luns_per_ch", 8) * number("nchs", 8);
+    const double raw = page * of_key("pgs_per_blk") * of_key("blks_per_pl") * of_key("pls_per_lun") * of_key("luns_per_ch") * of_key("nchs");
     const double size = number("devsz_mb", 0) * 1024 * 1024;
-    if (size > 0 && size < raw)
+    if (size > 0 && size < raw) {
+        constexpr long long most = 899;
+        const long long spare = std::llround(1000 * (1 - size / raw));
         out.take("devsz_mb", fmt::format("{} of {} MiB", size / 1048576, raw / 1048576), "ftl.reserved_permille",
-                 fmt::format("{}", std::min(900ll, std::llround(1000 * (1 - size / raw)))));
+                 fmt::format("{}", std::min(most, spare)));
+        if (spare > most) out.note(Kind::nearly, "devsz_mb", fmt::format("{} permille are spare", spare), fmt::format("{} are the most", most));
+    }
     if (const auto mode = options.find("femu_mode"); mode != options.end() && mode->second.value != "1")
         out.note(Kind::nearly, "femu_mode", mode->second.value, "read as 1, the black box");
     if (!error.empty()) return std::unexpected(error);

@@ -33,6 +33,15 @@ public:
         const XmlElement* found = find(name);
         return found == nullptr ? otherwise : found->text;
     }
+    /// One of MQSim's words, which it compares in capitals.
+    [[nodiscard]] std::string word(std::string_view name, std::string otherwise) {
+        std::string out = text(name, std::move(otherwise));
+        std::ranges::transform(out, out.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+        return out;
+    }
+    void fail_word(std::string_view name, std::string_view known) {
+        if (const XmlElement* found = find(name)) fail(*found, fmt::format("'{}': known are {}", found->text, known));
+    }
     /// Bad numbers are kept as the error; what follows them does not count.
     [[nodiscard]] std::optional<double> number(std::string_view name, double most = 1e15) {
         const XmlElement* found = find(name);
@@ -48,10 +57,12 @@ public:
         if (error_.empty()) error_ = fmt::format("{}:{}:{}: {}: {}", file_, at.line, at.column, at.name, why);
     }
     [[nodiscard]] const std::string& error() const { return error_; }
+    [[nodiscard]] bool is_asked(std::string_view name) const { return asked_.contains(name); }
     [[nodiscard]] std::vector<const XmlElement*> not_asked() const {
         std::vector<const XmlElement*> out;
+        std::set<std::string_view> seen;
         for (const XmlElement& child : of_.children)
-            if (!asked_.contains(child.name)) out.push_back(&child);
+            if (!seen.insert(child.name).second || !asked_.contains(child.name)) out.push_back(&child);
         return out;
     }
 
@@ -101,9 +112,11 @@ const std::map<std::string, std::string, std::less<>> mqsim_left_out{
 
 void note_the_rest(const MqsimSettings& settings, Imported& out) {
     for (const XmlElement* rest : settings.not_asked()) {
-        if (!rest->children.empty()) continue;
         const auto known = mqsim_left_out.find(rest->name);
-        out.note(Kind::left_out, rest->name, rest->text, known == mqsim_left_out.end() ? "not known" : known->second);
+        std::string why = "not known";
+        if (known != mqsim_left_out.end()) why = known->second;
+        if (settings.is_asked(rest->name)) why = "it stands there before, and the first counts";
+        out.note(Kind::left_out, rest->name, rest->children.empty() ? rest->text : "<...>", why);
     }
 }
 
@@ -142,7 +155,7 @@ void take_flash(MqsimSettings& flash, Imported& out) {
     take_number(flash, "Block_PE_Cycles_Limit", "nand.endurance_cycles", out);
     const std::map<std::string, std::string, std::less<>> cells{{"SLC", "slc"}, {"MLC", "mlc"}, {"TLC", "tlc"}};
     const XmlElement* technology = flash.find("Flash_Technology");
-    const auto cell = cells.find(technology == nullptr ? "MLC" : technology->text);
+    const auto cell = cells.find(flash.word("Flash_Technology", "MLC"));
     if (cell == cells.end()) return flash.fail(*technology, fmt::format("'{}': known are SLC, MLC and TLC", technology->text));
     out.take("Flash_Technology", cell->first, "nand.cell", cell->second);
     const bool has_csb = cell->second == "tlc", has_types = cell->second != "slc";
@@ -153,7 +166,7 @@ void take_flash(MqsimSettings& flash, Imported& out) {
         if (has_csb) take_number(flash, "Page_Program_Latency_CSB", "nand.csb_program_ns", out);
         take_number(flash, "Page_Program_Latency_MSB", "nand.msb_program_ns", out);
     }
-    const std::string suspends = flash.text("CMD_Suspension_Support", "NONE");
+    const std::string suspends = flash.word("CMD_Suspension_Support", "NONE");
     if (suspends.find("ERASE") != std::string::npos) out.take("CMD_Suspension_Support", suspends, "nand.erase_suspends", "1");
     if (suspends.find("PROGRAM") != std::string::npos) out.take("CMD_Suspension_Support", suspends, "nand.program_suspends", "1");
     if (suspends != "NONE") {
@@ -169,14 +182,14 @@ void take_flash(MqsimSettings& flash, Imported& out) {
 
 void take_policies(MqsimSettings& device, Imported& out) {
     take_number(device, "Overprovisioning_Ratio", "ftl.reserved_permille", out, 1000);
-    const std::string allocation = device.text("Plane_Allocation_Scheme", "CWDP");
+    const std::string allocation = device.word("Plane_Allocation_Scheme", "CWDP");
     if (allocation.size() == 4)
         out.take("Plane_Allocation_Scheme", allocation, "ftl.allocation", allocation);
     else
         out.note(Kind::nearly, "Plane_Allocation_Scheme", allocation, "allocation is dynamic and covers all units; ftl.allocation stays CWDP");
-    const std::string mapping = device.text("Address_Mapping", "PAGE_LEVEL");
+    const std::string mapping = device.word("Address_Mapping", "PAGE_LEVEL");
     if (mapping != "PAGE_LEVEL") out.note(Kind::nearly, "Address_Mapping", mapping, "MQSim's functions for it are empty: read as PAGE_LEVEL");
-    if (const std::string ideal = device.text("Ideal_Mapping_Table", "false"); ideal == "true") {
+    if (const std::string ideal = device.word("Ideal_Mapping_Table", "FALSE"); ideal == "TRUE") {
         out.take("Ideal_Mapping_Table", ideal, "ftl.scheme", "page_map");
         if (device.find("CMT_Capacity") != nullptr)
             out.note(Kind::left_out, "CMT_Capacity", device.text("CMT_Capacity", ""), "the whole map lies in DRAM");
@@ -185,12 +198,12 @@ void take_policies(MqsimSettings& device, Imported& out) {
         take_number(device, "CMT_Capacity", "ftl.mapping_cache_bytes", out);
     }
     const std::map<std::string, std::string, std::less<>> victims{{"GREEDY", "greedy"}, {"RGA", "d-choices"}, {"FIFO", "fifo"}};
-    const std::string policy = device.text("GC_Block_Selection_Policy", "RGA");
+    const std::string policy = device.word("GC_Block_Selection_Policy", "RGA");
     if (const auto victim = victims.find(policy); victim != victims.end())
         out.take("GC_Block_Selection_Policy", policy, "ftl.victim", victim->second);
     else
         out.note(Kind::nearly, "GC_Block_Selection_Policy", policy, "a random victim is no choice here: ftl.victim stays greedy");
-    if (device.text("Static_Wearleveling_Enabled", "false") == "true")
+    if (device.word("Static_Wearleveling_Enabled", "FALSE") == "TRUE")
         take_number(device, "Static_Wearleveling_Threshold", "ftl.wear_threshold", out);
     else if (device.find("Static_Wearleveling_Threshold") != nullptr)
         out.note(Kind::left_out, "Static_Wearleveling_Threshold", device.text("Static_Wearleveling_Threshold", ""), "static wear levelling is off");
@@ -204,7 +217,7 @@ void take_device(MqsimSettings& host, MqsimSettings& device, Imported& out) {
         out.keys.emplace_back("host_link.pipelined", "1");
         out.keys.emplace_back("host_link.request_overhead_ns", "1");
     }
-    if (const XmlElement* type = device.find("HostInterface_Type"); type != nullptr && type->text != "NVME")
+    if (const XmlElement* type = device.find("HostInterface_Type"); type != nullptr && device.word("HostInterface_Type", "") != "NVME")
         out.note(Kind::nearly, type->name, type->text, "read as NVMe: queues that are fetched in turn");
     take_number(device, "Queue_Fetch_Size", "host_link.slots", out);
     if (device.number("Queue_Fetch_Size").value_or(0) > 0) out.keys.emplace_back("host_link.arbiter", "round-robin");
@@ -218,21 +231,27 @@ void take_device(MqsimSettings& host, MqsimSettings& device, Imported& out) {
     else if (rate)
         out.note(Kind::left_out, "Channel_Transfer_Rate", fmt::format("{} MT/s x {} B", *rate, width), "no bus has this speed");
     take_number(device, "Data_Cache_Capacity", "dram.write_buffer_bytes", out);
-    if (const std::string caching = device.text("Caching_Mechanism", "ADVANCED"); caching != "ADVANCED")
+    if (const std::string caching = device.word("Caching_Mechanism", "ADVANCED"); caching != "ADVANCED")
         out.note(Kind::nearly, "Caching_Mechanism", caching, "a write buffer, which reads find, too");
     take_number(device, "Seed", "nand.seed", out);
     out.keys.emplace_back("nand.factory_bad_per_million", "0"); // MQSim's drives have none
     take_policies(device, out);
 }
 
+/// Its versions name them in either order.
+bool is_uniform(std::string_view word) { return word == "RANDOM_UNIFORM" || word == "UNIFORM_RANDOM"; }
+bool is_hot_and_cold(std::string_view word) { return word == "RANDOM_HOTCOLD" || word == "HOTCOLD_RANDOM"; }
+
 std::string queue_of(MqsimSettings& flow, Imported& out) {
     const auto reads = flow.number("Read_Percentage", 100).value_or(100);
-    const std::string addresses = flow.text("Address_Distribution", "RANDOM_UNIFORM");
+    const std::string addresses = flow.word("Address_Distribution", "RANDOM_UNIFORM");
     const bool in_order = addresses == "STREAMING";
+    if (!in_order && !is_uniform(addresses) && !is_hot_and_cold(addresses))
+        flow.fail_word("Address_Distribution", "STREAMING, RANDOM_UNIFORM and RANDOM_HOTCOLD");
     const double sectors = std::max(1.0, flow.number("Average_Request_Size", 1e6).value_or(8));
-    const std::string size = flow.text("Request_Size_Distribution", "FIXED");
+    const std::string size = flow.word("Request_Size_Distribution", "FIXED");
     if (size != "FIXED") out.note(Kind::nearly, "Request_Size_Distribution", size, "every request has the mean size");
-    std::string priority = flow.text("Priority_Class", "HIGH");
+    std::string priority = flow.word("Priority_Class", "HIGH");
     std::ranges::transform(priority, priority.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     const bool is_mixed = reads != 0 && reads != 100;
     std::string queue = fmt::format("rw={}{},bs={},priority={}", in_order ? "" : "rand",
@@ -245,7 +264,9 @@ std::string queue_of(MqsimSettings& flow, Imported& out) {
     const long long stop_us = std::llround(flow.number("Stop_Time").value_or(0) / 1e3);
     const auto requests = flow.number("Total_Requests_To_Generate").value_or(0);
     const auto depth = flow.number("Average_No_of_Reqs_in_Queue", 65536);
-    if (flow.text("Synthetic_Generator_Type", "QUEUE_DEPTH") == "BANDWIDTH")
+    const std::string generator = flow.word("Synthetic_Generator_Type", "QUEUE_DEPTH");
+    if (generator != "BANDWIDTH" && generator != "QUEUE_DEPTH") flow.fail_word("Synthetic_Generator_Type", "QUEUE_DEPTH and BANDWIDTH");
+    if (generator == "BANDWIDTH")
         queue += fmt::format(",rate={},rate-process=poisson", std::max(1ll, std::llround(intensity.value_or(1))));
     else
         queue += fmt::format(",iodepth={}", std::max(1ll, std::llround(depth.value_or(1))));
@@ -263,7 +284,7 @@ std::expected<void, std::string> take_scenario(const XmlElement& scenario, const
     for (const XmlElement& element : scenario.children) {
         MqsimSettings flow{element, file};
         occupied = std::max(occupied, flow.number("Initial_Occupancy_Percentage", 100).value_or(0));
-        if (const std::string mode = flow.text("Device_Level_Data_Caching_Mode", "WRITE_CACHE"); mode != "WRITE_CACHE")
+        if (const std::string mode = flow.word("Device_Level_Data_Caching_Mode", "WRITE_CACHE"); mode != "WRITE_CACHE")
             out.note(Kind::nearly, "Device_Level_Data_Caching_Mode", mode,
                      "the write buffer serves all queues: dram.write_buffer_bytes = 0 is without");
         if (element.name == "IO_Flow_Parameter_Set_Trace_Based") {
@@ -273,7 +294,7 @@ std::expected<void, std::string> take_scenario(const XmlElement& scenario, const
             out.note(Kind::taken, "File_Path", path, "sought from the directory of load.sh");
             (void)flow.find("Priority_Class"); // a trace has the drive to itself
             ImportedLoad replay{.title = load.title + ", trace", .command = {"replay", path, "--format", "mqsim"}};
-            if (const std::string unit = flow.text("Time_Unit", "NANOSECOND"); unit != "NANOSECOND")
+            if (const std::string unit = flow.word("Time_Unit", "NANOSECOND"); unit != "NANOSECOND")
                 out.note(Kind::nearly, "Time_Unit", unit, "read as nanoseconds: convert the trace first");
             if (const auto share = flow.number("Percentage_To_Be_Executed", 100); share && *share != 100)
                 out.note(Kind::nearly, "Percentage_To_Be_Executed", fmt::format("{}", *share),
@@ -281,7 +302,7 @@ std::expected<void, std::string> take_scenario(const XmlElement& scenario, const
             if (occupied > 0) replay.command.insert(replay.command.end(), {"--precondition", fmt::format("fill:{}", std::llround(occupied))});
             out.loads.push_back(std::move(replay));
         } else if (element.name == "IO_Flow_Parameter_Set_Synthetic") {
-            if (flow.text("Address_Distribution", "") == "RANDOM_HOTCOLD") {
+            if (is_hot_and_cold(flow.word("Address_Distribution", ""))) {
                 const double hot = flow.number("Percentage_of_Hot_Region", 100).value_or(0);
                 distribution = fmt::format("hotspot:{},{}", hot / 100, 1 - hot / 100);
             } else {
@@ -316,19 +337,19 @@ std::expected<Imported, std::string> import_mqsim(const std::string& ssdconfig, 
     const auto tree = tree_of(ssdconfig, "Execution_Parameter_Set");
     if (!tree) return std::unexpected(tree.error());
     const XmlElement none;
-    const auto part = [&none](const XmlElement& of, std::string_view name) -> const XmlElement& {
-        const auto found = std::ranges::find(of.children, name, &XmlElement::name);
-        return found == of.children.end() ? none : *found;
+    const auto part = [&none](MqsimSettings& of, std::string_view name) -> const XmlElement& {
+        const XmlElement* found = of.find(name);
+        return found == nullptr ? none : *found;
     };
-    const XmlElement& device_part = part(*tree, "Device_Parameter_Set");
-    const XmlElement& flash_part = part(device_part, "Flash_Parameter_Set");
+    MqsimSettings all{*tree, ssdconfig}, host{part(all, "Host_Parameter_Set"), ssdconfig}, device{part(all, "Device_Parameter_Set"), ssdconfig};
+    const XmlElement& flash_part = part(device, "Flash_Parameter_Set");
     if (flash_part.children.empty())
         return std::unexpected(fmt::format("{}:{}:{}: has no Device_Parameter_Set with a Flash_Parameter_Set", ssdconfig, tree->line, tree->column));
     Imported out;
-    MqsimSettings host{part(*tree, "Host_Parameter_Set"), ssdconfig}, device{device_part, ssdconfig}, flash{flash_part, ssdconfig};
+    MqsimSettings flash{flash_part, ssdconfig};
     take_device(host, device, out);
     take_flash(flash, out);
-    for (const MqsimSettings* settings : {&host, &device, &flash}) {
+    for (const MqsimSettings* settings : {&all, &host, &device, &flash}) {
         if (!settings->error().empty()) return std::unexpected(settings->error());
         note_the_rest(*settings, out);
     }

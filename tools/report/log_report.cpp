@@ -173,8 +173,8 @@ SELECT (ts_ns - s0) / 1e9, (p - lag(p, 1, 0) OVER w) * b, (pu - lag(pu, 1, 0) OV
   (pt - lag(pt, 1, 0) OVER w) * b, (po - lag(po, 1, 0) OVER w) * b
 FROM (SELECT s.sample, s.ts_ns, r.start_ns AS s0, r.page_bytes * 1.0 / nullif(s.host_write_bytes - lag(s.host_write_bytes, 1, 0) OVER (ORDER BY s.sample), 0) AS b,
   n.p, n.pu, n.pg, n.pm, n.pt, n.po FROM sample s JOIN run r USING(run) JOIN (SELECT sample, sum(page_programs) AS p, sum(page_programs * (cause = 0)) AS pu,
-    sum(page_programs * (cause IN (1, 4, 7))) AS pg, sum(page_programs * (cause = 2)) AS pm, sum(page_programs * (cause = 3)) AS pt,
-    sum(page_programs * (cause IN (5, 6))) AS po FROM sample_nand GROUP BY sample) n USING(sample) WHERE s.run = {})
+    sum(page_programs * (cause IN (1, 4, 7, 8))) AS pg, sum(page_programs * (cause = 2)) AS pm, sum(page_programs * (cause = 3)) AS pt,
+    sum(page_programs * (cause IN (5, 6, 9))) AS po FROM sample_nand GROUP BY sample) n USING(sample) WHERE s.run = {})
 WINDOW w AS (ORDER BY sample))");
     }
 

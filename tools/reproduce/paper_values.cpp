@@ -327,7 +327,7 @@ constexpr std::array of_causes{
     ClaimCause{"ap-fig9", "Financial*", "beyond-causes: time is weighed, not erases"},
     ClaimCause{"ap-fig10", "Financial*", "beyond-causes: time is weighed, not erases"},
     ClaimCause{"co-fig7", "COFTL is far above BL with the same DRAM*",
-               "co-fig7: 4.3 times at one block a virtual block, more than five times from two on"},
+               "co-fig7: 4.2 times at one block a virtual block, more than five times from two on"},
     ClaimCause{"co-fig9", "COFTL is far above BL with the same DRAM*",
                "beyond-coftl-parts: with the spare sets of 16 channels it is, with the least spare nowhere"},
     ClaimCause{"beyond-frontiers", "files: two, by update frequency*",

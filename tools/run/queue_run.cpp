@@ -43,6 +43,7 @@ public:
             if (!more) return std::unexpected(more.error());
             has_ended_[place.load] = !*more;
             if (!*more) return {};
+            ++given_;
             place.planned = load.is_planned ? begin_ + Duration{static_cast<std::int64_t>(place.request.time_ns)} : place.at;
             if (has_no_time(load, *place.planned)) return {};
             if (*place.planned > place.at) {
@@ -59,11 +60,14 @@ public:
         return {};
     }
     [[nodiscard]] Submitted take(QueueId queue) {
+        ++taken_;
         auto& own = submitted_[queue.value()];
         const Submitted command = own.front();
         own.pop_front();
         return command;
     }
+    /// What the loads gave and nobody took.
+    [[nodiscard]] std::uint64_t left() const { return given_ - taken_; }
     void answered(std::size_t load, SimTime at) {
         if (loads_[load].depth != 0) free_at(at, load);
     }
@@ -85,6 +89,7 @@ private:
     SimTime begin_;
     std::priority_queue<Place, std::vector<Place>, std::greater<>> free_;
     std::uint64_t places_ = 0;
+    std::uint64_t given_ = 0, taken_ = 0;
     std::vector<std::deque<Submitted>> submitted_; ///< by queue
     std::vector<bool> has_ended_;
 };
@@ -100,7 +105,8 @@ void count(RunTally& tally, const Submitted& command, SimTime fetched, SimTime d
     if (command.request.op == TraceOp::write) queue.write.add(done - command.wanted);
 }
 
-RunTally with_priorities(RunTally tally, const HostQueues& queues) {
+RunTally at_the_end(RunTally tally, const Submitters& submitters, const HostQueues& queues) {
+    tally.left = submitters.left();
     tally.queues.resize(queues.size());
     for (std::uint16_t q = 0; q < queues.size(); ++q) tally.queues[q].priority = queues.priority_of(QueueId{q});
     return tally;
@@ -121,7 +127,7 @@ std::expected<RunTally, std::string> run_queues(const RunTarget& target, std::sp
     for (;;) {
         if (Interruption::came()) {
             auto part = server.ended_by_signal();
-            return part ? with_priorities(std::move(*part), queues) : std::move(part);
+            return part ? at_the_end(std::move(*part), submitters, queues) : std::move(part);
         }
         const auto submission = submitters.next();
         const auto next_fetch = queues.next_fetch();
@@ -139,7 +145,7 @@ std::expected<RunTally, std::string> run_queues(const RunTarget& target, std::sp
         if (done->failure.empty()) count(server.tally, command, fetch.at, done->at);
         if (!server.goes_on()) break;
     }
-    return with_priorities(std::move(server.tally), queues);
+    return at_the_end(std::move(server.tally), submitters, queues);
 }
 
 } // namespace flashlab

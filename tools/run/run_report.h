@@ -34,6 +34,7 @@ struct RunTally {
     std::uint64_t failed_read_bytes = 0, failed_write_bytes = 0; ///< in whole sectors
     std::string first_failure{};
     std::uint64_t before = 0; ///< requests answered before the count began, in a warm-up
+    std::uint64_t left = 0;   ///< requests that were to be answered when the run ended: submitted and not fetched
     LatencyRecorder all, read, write;
     SimTime begin = sim_start, end = sim_start;
     std::vector<QueueTally> queues{}; ///< none: a run without queues

@@ -145,6 +145,30 @@ TEST_CASE("MQSim's flows of one scenario are queues of one run, its traces are r
     CHECK(script.find("${FLASHLAB:-flashlab} 'bench' --config 'device.toml' '--queue'") != std::string::npos);
 }
 
+TEST_CASE("words of MQSim's are read in any case and either order; one that is not known is refused, and no container vanishes", "[imports]") {
+    const ImportFile drive{"ssd.xml", ssd_xml("<Bogus_Set><Extra>5</Extra></Bogus_Set>", "<Flash_Technology>slc</Flash_Technology>"
+                                                                                         "<Flash_Technology>TLC</Flash_Technology>")};
+    const auto load_of = [&](const std::string& settings) {
+        const ImportFile file{"workload.xml", "<MQSim_IO_Scenarios><IO_Scenario><IO_Flow_Parameter_Set_Synthetic>" + settings +
+                                                  "</IO_Flow_Parameter_Set_Synthetic></IO_Scenario></MQSim_IO_Scenarios>"};
+        const auto imported = import_mqsim(drive.path, file.path);
+        return imported ? fmt::format("{}", fmt::join(imported->loads.at(0).command, " ")) : imported.error().substr(file.path.size());
+    };
+    CHECK(load_of("<Address_Distribution>streaming</Address_Distribution>").find("rw=read,") != std::string::npos);
+    CHECK(load_of("<Address_Distribution>HOTCOLD_RANDOM</Address_Distribution><Percentage_of_Hot_Region>10</Percentage_of_Hot_Region>")
+              .find("hotspot:0.1,0.9") != std::string::npos);
+    CHECK(load_of("<Address_Distribution>MIXED</Address_Distribution>") ==
+          ":1:67: Address_Distribution: 'MIXED': known are STREAMING, RANDOM_UNIFORM and RANDOM_HOTCOLD");
+    CHECK(load_of("<Synthetic_Generator_Type>ARRIVAL_RATE</Synthetic_Generator_Type>").find("known are QUEUE_DEPTH and BANDWIDTH") !=
+          std::string::npos);
+    const auto imported = import_mqsim(drive.path, "");
+    REQUIRE(imported.has_value());
+    CHECK(key_of(*imported, "nand.cell") == "slc");
+    REQUIRE(note_of(*imported, "Bogus_Set") != nullptr);
+    CHECK(std::ranges::count_if(imported->notes,
+                                [](const ImportNote& n) { return n.kind == ImportKind::left_out && n.setting == "Flash_Technology"; }) == 1);
+}
+
 TEST_CASE("what is wrong in a file of MQSim's is told with its line and column", "[imports]") {
     const auto error = [](const std::string& text) { return error_in(text, [](const std::string& path) { return import_mqsim(path, ""); }); };
     CHECK(error(ssd_xml("<Seed>12x</Seed>\n", "<Page_Capacity>1</Page_Capacity>")).starts_with(":8:1: Seed: '12x' is no number"));
@@ -282,6 +306,12 @@ TEST_CASE("FEMU's options are a drive whose spare is what its size leaves of the
     const auto by_default = import_femu(short_one.path);
     REQUIRE(by_default.has_value());
     CHECK(key_of(*by_default, "ftl.reserved_permille") == "250");
+    CHECK(key_of(*by_default, "nand.chips_per_channel") == "8"); // and the drive is the one whose spare that is
+    CHECK(key_of(*by_default, "nand.block_erase_ns") == "2000000");
+    const ImportFile tiny{"run.sh", "-device femu,devsz_mb=1\n"};
+    const auto clamped = import_femu(tiny.path);
+    REQUIRE(clamped.has_value());
+    CHECK(key_of(*clamped, "ftl.reserved_permille") == "899"); // the most that the key takes
     const ImportFile variable{"run.sh", "a\n-device femu,nchs=$n\n"};
     CHECK(error_of(import_femu(variable.path)) == variable.path + ":2:19: nchs=$n: a number is wanted");
     const ImportFile none{"run.sh", "qemu\n"};

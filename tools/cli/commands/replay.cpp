@@ -54,10 +54,10 @@ std::expected<Plan, std::string> plan_of(const ReplayOptions& o) {
     return Plan{*speed, *before, *measure, *priorities};
 }
 
-/// Served = read: whatever the reader gave was answered, and there was something to give.
+/// Whatever the reader gave was answered, or waited when the run ended early, and there was something to give.
 std::expected<void, std::string> all_served(const TraceStream& stream, const RunTally& tally) {
     const std::uint64_t read = stream.reader().counts().requests;
-    if (read != stream.skipped() + stream.given() || tally.answered() != stream.given())
+    if (read != stream.skipped() + stream.given() || tally.answered() + tally.left != stream.given())
         return std::unexpected(fmt::format("{} requests were read, {} of them left out by --skip, and {} answered: a defect of this program", read,
                                            stream.skipped(), tally.answered()));
     if (Interruption::came() && tally.answered() == 0) return std::unexpected("interrupted before the first request: nothing was measured");
