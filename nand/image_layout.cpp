@@ -72,7 +72,8 @@ std::expected<ImageHeader, ImageError> ImageHeader::decode(std::span<const std::
         return std::unexpected(
             ImageError{ImageErrorKind::foreign, "is empty or nearly so: it was cut short, or is no image; restore it from a copy"});
     if (!std::ranges::equal(in.first(magic.size()), magic)) {
-        return std::unexpected(ImageError{ImageErrorKind::foreign, "is not a FlashLab nand image; check the path"});
+        return std::unexpected(ImageError{ImageErrorKind::foreign,
+                                          "is not a FlashLab nand image; restore it from a copy of the same time as pram.img, or check the path"});
     }
     if (in.size() < encoded_size) return std::unexpected(ImageError{ImageErrorKind::truncated, "ends within its header; restore it from a copy"});
     LittleEndianReader reader{in};

@@ -124,7 +124,9 @@ std::expected<std::unique_ptr<ImagePageStore>, ImageError> ImagePageStore::open(
                                                                                 HostSync sync, ImageAccess access) {
     FileHandle file{::open(path.c_str(), (access == ImageAccess::read_write ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK)}; // a FIFO blocks nobody
     if (file.get() < 0 && errno == ENOENT) {
-        return std::unexpected(ImageError{ImageErrorKind::missing, fmt::format("{}: no such image; make a device with mkfs", path.string())});
+        return std::unexpected(ImageError{
+            ImageErrorKind::missing,
+            fmt::format("{}: no such image; restore it from a copy of the same time as its pram.img, or make a device with mkfs", path.string())});
     }
     if (file.get() < 0) return std::unexpected(host_error(path, "open", errno));
     if (const char* kind = irregular_kind(file.get())) return std::unexpected(no_image(path, kind));
@@ -142,7 +144,9 @@ std::expected<std::unique_ptr<ImagePageStore>, ImageError> ImagePageStore::open(
 std::expected<ImageHeader, ImageError> ImagePageStore::read_header(const std::filesystem::path& path) {
     const FileHandle file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     if (file.get() < 0 && errno == ENOENT) {
-        return std::unexpected(ImageError{ImageErrorKind::missing, fmt::format("{}: no such image; make a device with mkfs", path.string())});
+        return std::unexpected(ImageError{
+            ImageErrorKind::missing,
+            fmt::format("{}: no such image; restore it from a copy of the same time as its pram.img, or make a device with mkfs", path.string())});
     }
     if (file.get() < 0) return std::unexpected(host_error(path, "open", errno));
     if (const char* kind = irregular_kind(file.get())) return std::unexpected(no_image(path, kind));

@@ -120,7 +120,10 @@ std::expected<PramImageHeader, std::string> read_header(int fd) {
                                            header->file_bytes()));
     }
     if (size > header->file_bytes()) {
-        return std::unexpected(fmt::format("is {} bytes longer than its header says; it was changed by something else", size - header->file_bytes()));
+        return std::unexpected(
+            fmt::format("is {} bytes longer than its header says; it was changed by something else: truncate it to {} bytes, or restore it from a "
+                        "copy of the same time as nand.img",
+                        size - header->file_bytes(), header->file_bytes()));
     }
     return header;
 }
@@ -149,7 +152,11 @@ std::expected<void, std::string> ImagePramStore::create(const std::filesystem::p
 std::expected<std::unique_ptr<ImagePramStore>, std::string> ImagePramStore::open(const std::filesystem::path& path, PramImageAccess access) {
     const bool writes = access == PramImageAccess::read_write;
     FileDescriptor file{::open(path.c_str(), (writes ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK)}; // a FIFO blocks nobody
-    if (file.get() < 0) return failed(path, fmt::format("cannot be opened: {}", host_says(errno)));
+    if (file.get() < 0) {
+        const int error = errno;
+        return failed(path, fmt::format("cannot be opened: {}{}", host_says(error),
+                                        error == ENOENT ? "; restore it from a copy of the same time as nand.img" : ""));
+    }
     if (const char* kind = irregular_kind(file.get()))
         return failed(path, fmt::format("is {}, no image; put the image back, or restore it from a copy", kind));
     if (const int error = lock(file.get(), access); error != 0) {

@@ -52,7 +52,8 @@ void PramImageHeader::encode(std::span<std::byte, encoded_size> out) const {
 
 std::expected<PramImageHeader, std::string> PramImageHeader::decode(std::span<const std::byte, encoded_size> in) {
     LittleEndianReader reader{in};
-    if (!std::ranges::equal(reader.bytes(magic.size()), magic)) return std::unexpected(std::string{"is not a FlashLab PRAM image (wrong magic)"});
+    if (!std::ranges::equal(reader.bytes(magic.size()), magic))
+        return std::unexpected(std::string{"is not a FlashLab PRAM image (wrong magic); restore it from a copy of the same time as nand.img"});
     const std::uint32_t version = reader.u32();
     // A newer version may compute its checksum in another way, so it is told before the checksum is looked at.
     if (version > current_version && version < 0x10000)

@@ -211,10 +211,10 @@ FsResult<void> Service::sync_names() { // as an fsync of a directory does, which
 FsResult<void> Service::sync(const BeginSync& begin) {
     std::unique_lock lock{monitor_};
     constexpr RequestInfo info{.op = FsOp::writeback, .ino = root_ino, .mutates = true};
-    if (const int refused = refusal(info)) return std::unexpected(FsError{refused});
+    if (const int refused = told_locked(refusal(info))) return std::unexpected(FsError{refused});
     const SimTime start = clock_.at(WallClock::now());
     auto job = guard_.run("sync", [&] { return begin(own_call()); });
-    if (!job) return std::unexpected(job.error());
+    if (!job) return std::unexpected(FsError{told_locked(job.error().error_number)});
     const auto wait_until = [&](SimTime time) { // the monitor is free meanwhile; at latency off the clock jumps instead
         while (!dead_ && clock_.at(WallClock::now()) < time) {
             if (clock_.off()) return clock_.pass(time, WallClock::now());
@@ -232,6 +232,7 @@ FsResult<void> Service::sync(const BeginSync& begin) {
         error = result ? refusal(info) : result.error().error_number; // others ran while this waited
         if (dead_) error = EIO;
     }
+    error = told_locked(error);
     job->reset();
     if (!dead_) {
         const SimTime end = clock_.at(WallClock::now());

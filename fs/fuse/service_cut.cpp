@@ -14,6 +14,8 @@ constexpr auto longest_wait = std::chrono::seconds{2};          ///< for work of
 constexpr auto longest_wait_for_kind = std::chrono::seconds{5}; ///< for a collection or an erase
 constexpr auto quiet = std::chrono::milliseconds{100};          ///< without a request nobody brings an occasion
 constexpr int most_background_steps = 256;
+/// Collections come back sooner; who comes back later, to try a write again on a drive that takes none, would only put the clock forward.
+constexpr Duration longest_pause{1'000'000'000};
 
 } // namespace
 
@@ -64,7 +66,7 @@ void Service::strike_own_work_locked() {
     for (int step = 0; (kind == CutAt::gc || kind == CutAt::erase) && step < most_background_steps && !guard_.tripped(); ++step) {
         const auto next = guard_.run("background work", [&]() -> FsResult<SimTime> { return fs_.tick(now); });
         if (strike_locked(kind, earliest)) return;
-        if (!next || *next == sim_never) break;
+        if (!next || *next > now + longest_pause) break;
         now = std::max(now, *next);
     }
     if (strike_locked(CutAt::work, earliest)) return;

@@ -108,7 +108,7 @@ TEST_CASE("the default exploration finds the orders that only other devices show
             ExploreReport report;
             ExploreLimits limits;
             limits.violations = 1;
-            const auto explored = explore_by_default(scheme, 1, {.exhausted = 3'000, .drawn = 28'000}, limits, report, sabotage.get());
+            const auto explored = explore_by_default(scheme, 1, {.exhausted = 3'000}, limits, report, sabotage.get());
             REQUIRE(explored.has_value());
             INFO(bug.name);
             CHECK(report.violations.size() == 1);

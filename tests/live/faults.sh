@@ -123,6 +123,7 @@ echo x > "$mnt/f"
 sync "$mnt/f" 2> /dev/null || true
 head -c 1M /dev/urandom > "$mnt/g" 2> /dev/null || true
 fails_with 'No space left' sync "$mnt/g"
+fails_with 'No space left' "$FLASHLAB" ctl "$mnt" flush
 "$FLASHLAB" smart "$mnt" --json > "$work/smart"
 grep -q '"critical_warning":9,.*"avail_spare":0,' "$work/smart" || die "smart does not say that the drive writes no more: $(cat "$work/smart")"
 "$FLASHLAB" info "$mnt" | grep -q 'read_only *true' || die "info does not say so"
@@ -155,6 +156,21 @@ for options in "--preset samsung-980pro-1t --size 24M" "--preset micron-7450-max
     wait "$daemon" 2> /dev/null || die "$options: the daemon failed"
     daemon=""
 done
+say "--- pages whose record never came, on a drive that takes no trim, are no damage"
+rm -rf "$device"
+make_device --size 16M --ftl page_map --metadata journal
+mount_device -o fault=program_fail:nth=6:times=0
+dd if=/dev/zero of="$mnt/a" bs=64k count=4 conv=fsync 2> /dev/null || true
+head -c 300K /dev/urandom > "$mnt/a" 2> /dev/null || true
+fails_with 'Read-only|Input/output error' "$FLASHLAB" ctl "$mnt" flush
+clock=$("$FLASHLAB" ctl "$mnt" stats --json | grep -o '"clock_ns": *[0-9]*' | grep -o '[0-9]*$')
+"$FLASHLAB" ctl "$mnt" powercut --at gc --seed 3 > "$work/out" 2>&1 || die "powercut: $(cat "$work/out")"
+detach
+stop_daemon
+code=0 && "$FLASHLAB" fsck "$device" > "$work/out" 2>&1 || code=$?
+[[ $code -lt 4 ]] || die "fsck of a drive that wore out in the middle of a file ends with $code: $(cat "$work/out")"
+cut=$(grep -o '"clock_ns": *[0-9]*' "$device/counters.json" | grep -o '[0-9]*$' || true)
+[[ -z $cut || $cut -lt $((clock + 60000000000)) ]] || die "a power cut put the clock from $clock to $cut ns"
 code=0
 "$FLASHLAB" mount "$device" "$mnt" -o fault=nonsense 2> "$work/err" || code=$?
 [[ $code -eq 2 ]] && grep -q "no fault is called 'nonsense'" "$work/err" || die "-o fault=nonsense: $code, $(cat "$work/err")"

@@ -48,8 +48,14 @@ for name in events.db mount.log; do
     echo more > "$mnt/file"
     "$FLASHLAB" umount "$mnt" || die "umount"
     [[ $(cat "$work/precious") == precious ]] || die "$name: the link was followed"
+    grep -q 'symbolic link' "$work/err" || die "nothing was said of the link $name: $(cat "$work/err")"
     rm "$device/$name"
 done
+mkfifo "$device/mount.log"
+timeout -k 5 20 "$FLASHLAB" mount "$device" "$mnt" 2> "$work/err" || die "mount with a FIFO as mount.log: $(cat "$work/err")"
+grep -q 'is a FIFO' "$work/err" || die "nothing was said of the FIFO: $(cat "$work/err")"
+"$FLASHLAB" umount "$mnt" || die "umount"
+rm "$device/mount.log"
 rm -f "$device"/events.db*
 ln -s "$work/made" "$device/events.db"
 "$FLASHLAB" mount "$device" "$mnt" --log all 2> "$work/err" || die "mount"

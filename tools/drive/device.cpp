@@ -30,7 +30,8 @@ std::string to_text(const DeviceError& error) {
         if (error.host_errno == EBADMSG)
             return "nand.img is damaged: a page record that recovery needs is not what was written (its checksum does not hold); 'flashlab fsck' "
                    "names it; put back copies of both images, or make the device anew";
-        return fmt::format("the image could not be read or written: {}", std::strerror(error.host_errno));
+        return fmt::format("the image could not be read or written: {}{}", std::strerror(error.host_errno),
+                           error.host_errno == ENOSPC || error.host_errno == EDQUOT ? ": make room on the host's disk and try again" : "");
     }
     return "unknown";
 }

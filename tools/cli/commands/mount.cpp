@@ -21,6 +21,7 @@
 
 #include <fmt/format.h>
 
+#include "base/file_kind.h"
 #include "tools/cli/command_options.h"
 #include "tools/cli/commands/mount_words.h"
 #include "tools/cli/commands/remount.h"
@@ -150,12 +151,27 @@ std::string obstacle(const MountSessionConfig& config) {
     return {};
 }
 
+/// Who can still be told is told where there is none: a FIFO would block the daemon, a link may lead anywhere.
+int open_failure_log(const std::string& path) {
+    const int log = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+    const int error = errno;
+    const char* kind = log < 0 ? nullptr : irregular_kind(log);
+    if (log >= 0 && kind == nullptr) return log;
+    complain(fmt::format("{}: {}: this mount has no such log; put it away", path,
+                         kind != nullptr  ? fmt::format("is {}", kind)
+                         : error == ELOOP ? "is a symbolic link, which is not followed"
+                         : error == ENXIO ? "is a FIFO"
+                                          : std::strerror(error)));
+    if (log >= 0) ::close(log);
+    return -1;
+}
+
 /// From here on what goes wrong is written to the device's failure log. A read-only mount writes no file: it has syslog only.
 void detach_from_terminal(const MountSessionConfig& config) {
     constexpr off_t worth_keeping = 1 << 20;
     const int null = ::open("/dev/null", O_RDWR);
     const std::string path = failure_log_path(config.directory);
-    const int log = config.mount.read_only ? -1 : ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    const int log = config.mount.read_only ? -1 : open_failure_log(path);
     if (log >= 0) give_to_owner_of_folder(log, path);
     struct stat now {};
     if (log >= 0 && ::fstat(log, &now) == 0 && now.st_size > worth_keeping && ::ftruncate(log, 0) != 0)
