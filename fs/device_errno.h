@@ -3,6 +3,7 @@
 
 #include <cerrno>
 
+#include "base/host_io_error.h"
 #include "fs/fs_types.h"
 #include "ftl/block_device.h"
 
@@ -10,7 +11,7 @@ namespace flashlab {
 
 /// A full host is ENOSPC. It makes the drive read-only; the mount sees to it that later writes get ENOSPC, too.
 [[nodiscard]] inline FsError errno_of(const DeviceError& error) {
-    if (error.host_errno == ENOSPC || error.host_errno == EDQUOT) return FsError{ENOSPC};
+    if (is_host_full(error.host_errno)) return FsError{ENOSPC};
     switch (error.kind) {
     case DeviceErrorKind::no_space:
         return FsError{ENOSPC};

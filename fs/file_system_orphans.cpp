@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "base/host_io_error.h"
 #include "base/little_endian.h"
 #include "fs/file_flags.h"
 #include "fs/file_system_impl.h"
@@ -223,6 +224,8 @@ std::expected<void, std::string> FileSystemImpl::recover(SimTime now) {
     space_.load();
     if (options_.read_only) return {};
     const auto said = [](std::string_view step, FsError error) {
+        if (is_host_full(error.error_number)) // the place of metadata is reserved: the drive itself is not full
+            return std::unexpected(fmt::format("recovery stopped at {}: the image cannot grow{}", step, host_remedy(error.error_number)));
         return std::unexpected(
             fmt::format("recovery stopped at {}: {}; a read-only mount (--read-only) needs none of it: copy the files out there. Where nand.img is "
                         "damaged, 'flashlab fsck' names the place and a copy of it helps; what the host refuses, mount.log and the host's log tell",

@@ -12,6 +12,7 @@
 
 #include "base/contract.h"
 #include "base/file_kind.h"
+#include "base/host_io_error.h"
 #include "base/little_endian.h"
 #include "base/whole_file_lock.h"
 #include "nand/host_file.h"
@@ -42,7 +43,7 @@ private:
 };
 
 ImageError host_error(const std::filesystem::path& path, const char* what, int error) {
-    return {ImageErrorKind::host, fmt::format("{}: cannot {}: {}", path.string(), what, std::strerror(error))};
+    return {ImageErrorKind::host, fmt::format("{}: cannot {}: {}{}", path.string(), what, std::strerror(error), host_remedy(error))};
 }
 
 ImageError with_path(const std::filesystem::path& path, const ImageError& error) {
@@ -80,6 +81,12 @@ std::expected<ImageHeader, ImageError> header_of(int fd, const std::filesystem::
                                    path.string(), status.st_size, needed)});
     }
     return header;
+}
+
+ImageError missing_image(const std::filesystem::path& path) {
+    return {ImageErrorKind::missing,
+            fmt::format("{}: no such image; restore it from a copy (of the same time as pram.img, where there is one), or make a device with mkfs",
+                        path.string())};
 }
 
 ImageError no_image(const std::filesystem::path& path, const char* kind) {
@@ -123,11 +130,7 @@ std::expected<std::unique_ptr<ImagePageStore>, ImageError> ImagePageStore::creat
 std::expected<std::unique_ptr<ImagePageStore>, ImageError> ImagePageStore::open(const std::filesystem::path& path, const Geometry& geometry,
                                                                                 HostSync sync, ImageAccess access) {
     FileHandle file{::open(path.c_str(), (access == ImageAccess::read_write ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK)}; // a FIFO blocks nobody
-    if (file.get() < 0 && errno == ENOENT) {
-        return std::unexpected(ImageError{
-            ImageErrorKind::missing,
-            fmt::format("{}: no such image; restore it from a copy of the same time as its pram.img, or make a device with mkfs", path.string())});
-    }
+    if (file.get() < 0 && errno == ENOENT) return std::unexpected(missing_image(path));
     if (file.get() < 0) return std::unexpected(host_error(path, "open", errno));
     if (const char* kind = irregular_kind(file.get())) return std::unexpected(no_image(path, kind));
     if (auto locked = lock(file.get(), path, access); !locked) return std::unexpected(locked.error());
@@ -143,11 +146,7 @@ std::expected<std::unique_ptr<ImagePageStore>, ImageError> ImagePageStore::open(
 
 std::expected<ImageHeader, ImageError> ImagePageStore::read_header(const std::filesystem::path& path) {
     const FileHandle file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-    if (file.get() < 0 && errno == ENOENT) {
-        return std::unexpected(ImageError{
-            ImageErrorKind::missing,
-            fmt::format("{}: no such image; restore it from a copy of the same time as its pram.img, or make a device with mkfs", path.string())});
-    }
+    if (file.get() < 0 && errno == ENOENT) return std::unexpected(missing_image(path));
     if (file.get() < 0) return std::unexpected(host_error(path, "open", errno));
     if (const char* kind = irregular_kind(file.get())) return std::unexpected(no_image(path, kind));
     return header_of(file.get(), path);

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "base/file_kind.h"
+#include "base/host_io_error.h"
 #include "base/whole_file_lock.h"
 #include "pram/pram_wear.h"
 
@@ -47,7 +48,7 @@ std::unexpected<std::string> failed(const std::filesystem::path& path, const std
 }
 
 std::string no_room(std::uint64_t bytes, int error_number) {
-    if (error_number == ENOSPC || error_number == EDQUOT || error_number == EFBIG) {
+    if (is_host_full(error_number) || error_number == EFBIG) {
         return fmt::format("the host cannot give it {} bytes ({}); free some space or ask for a smaller PRAM", bytes, host_says(error_number));
     }
     return fmt::format("cannot allocate {} bytes: {}", bytes, host_says(error_number));

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <utility>
@@ -65,10 +66,17 @@ bool is_alive(const sockaddr_un& address) {
     return alive;
 }
 
-/// The inode number of the file at `path`; 0 when there is none.
-std::uint64_t inode_at(const std::string& path) {
+/// The inode number of the file at `path`, seen from `folder`; 0 when there is none.
+std::uint64_t inode_at(int folder, const std::string& path) {
     struct stat status {};
-    return lstat(path.c_str(), &status) == 0 ? status.st_ino : 0;
+    return fstatat(folder, path.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 ? status.st_ino : 0;
+}
+
+std::string name_of(const std::string& path) { return std::filesystem::path{path}.filename(); }
+
+int open_folder_of(const std::string& path) {
+    const std::string folder = std::filesystem::path{path}.parent_path();
+    return open(folder.empty() ? "." : folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
 bool send_all(int fd, std::string_view bytes) {
@@ -117,12 +125,14 @@ std::expected<std::unique_ptr<ControlSocket>, std::string> ControlSocket::make(s
 }
 
 ControlSocket::ControlSocket(std::string path, ControlHandler handler, int listener, int wake)
-    : path_{std::move(path)}, file_{inode_at(path_)}, handler_{std::move(handler)}, listener_{listener}, wake_{wake} {}
+    : path_{std::move(path)}, folder_{open_folder_of(path_)}, file_{inode_at(folder_, name_of(path_))}, handler_{std::move(handler)},
+      listener_{listener}, wake_{wake} {}
 
 ControlSocket::~ControlSocket() {
     stop();
     close(listener_);
     close(wake_);
+    close(folder_);
 }
 
 void ControlSocket::start() {
@@ -131,11 +141,16 @@ void ControlSocket::start() {
 
 void ControlSocket::stop() {
     if (stopping_.exchange(true)) return;
-    if (inode_at(path_) == file_) unlink(path_.c_str());
+    remove_file();
     eventfd_write(wake_, 1);
     if (thread_.joinable()) thread_.join();
     for (const Client& client : clients_) close(client.fd);
     clients_.clear();
+}
+
+void ControlSocket::remove_file() {
+    const std::string name = name_of(path_);
+    if (file_ != 0 && inode_at(folder_, name) == file_) unlinkat(folder_, name.c_str(), 0);
 }
 
 void ControlSocket::accept_client() {

@@ -35,6 +35,8 @@ public:
     void stop();
 
 private:
+    /// Our socket file, if it still is there.
+    void remove_file();
     struct Client {
         int fd;
         std::string received;
@@ -46,7 +48,8 @@ private:
     [[nodiscard]] bool serve(Client& client);
 
     std::string path_;
-    std::uint64_t file_; ///< inode number of our socket file: the folder may be moved, and another mount's socket lie at that path
+    int folder_;         ///< where the socket file lies, wherever that is moved
+    std::uint64_t file_; ///< inode number of our socket file: another mount's may lie there
     ControlHandler handler_;
     int listener_;
     int wake_;

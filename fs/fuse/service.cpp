@@ -5,6 +5,7 @@
 #include <ctime>
 #include <vector>
 
+#include "base/host_io_error.h"
 #include "fs/fuse/io_ring.h"
 
 namespace flashlab {
@@ -94,8 +95,7 @@ int Service::admit_locked(const RequestInfo& info, SimTime now) {
 
 int Service::told_locked(int error) const {
     if (error != EROFS || dead_ || !host_errno_) return error;
-    const int host_errno = host_errno_();
-    return host_errno == ENOSPC || host_errno == EDQUOT ? ENOSPC : error;
+    return is_host_full(host_errno_()) ? ENOSPC : error;
 }
 
 void Service::account(fuse_req_t request, const RequestInfo& info, SimTime start, SimTime end, int error, std::uint64_t served) {

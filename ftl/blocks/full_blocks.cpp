@@ -38,25 +38,23 @@ FullBlocks::List& FullBlocks::list(BlockId block, std::uint32_t valid) {
     return filled_[plane];
 }
 
+void FullBlocks::join(List& order, BlockId block, Link previous, Link next) {
+    const Link link = block.value() + 1;
+    place(link).filled_previous = previous;
+    place(link).filled_next = next;
+    (previous == none ? order.head : place(previous).filled_next) = link;
+    (next == none ? order.tail : place(next).filled_previous) = link;
+}
+
 void FullBlocks::add_again(BlockId block, std::uint32_t valid) {
     List& order = list(block, valid);
-    const Link link = block.value() + 1;
-    Place& here = place(link);
-    here.filled_previous = none;
-    here.filled_next = order.head;
-    (order.head == none ? order.tail : place(order.head).filled_previous) = link;
-    order.head = link;
+    join(order, block, none, order.head);
 }
 
 void FullBlocks::add(BlockId block, std::uint32_t valid) {
     List& order = list(block, valid);
-    const Link link = block.value() + 1;
-    Place& here = place(link);
-    here.filled_at = changes_;
-    here.filled_previous = order.tail;
-    here.filled_next = none;
-    (order.tail == none ? order.head : place(order.tail).filled_next) = link;
-    order.tail = link;
+    places_[block.value()].filled_at = changes_;
+    join(order, block, order.tail, none);
 }
 
 void FullBlocks::remove(BlockId block) {

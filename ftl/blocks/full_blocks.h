@@ -59,6 +59,8 @@ private:
     void append(std::uint32_t index, BlockId block);
     /// Into the list of its count; the order that it is to join.
     List& list(BlockId block, std::uint32_t valid);
+    /// Between two neighbours of the order; none at its ends.
+    void join(List& order, BlockId block, Link previous, Link next);
     void take_out(BlockId block);
     UnitGeometry units_;
     std::uint32_t lists_per_plane_;

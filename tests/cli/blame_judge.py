@@ -14,7 +14,8 @@ NAMES = ("queue", "host link", "bus", "flash", "mapping", "pram", "chip: other r
          "bus: others", "collection", "order", "rest", "submission queue")
 COLUMNS = [name + "_ns" for name in ("queue", "host_link", "bus", "flash", "mapping", "pram", "chip_requests", "chip_collection", "chip_merge", "chip_map",
                                      "chip_other", "bus_others", "collection", "order", "rest", "submission_queue")]
-COPIES = (1, 2, 4)  # causes: collection, merge, levelling
+COPIES = (1, 2, 4, 7, 8)  # causes: collection, merge, levelling, folding, scrub
+DATA = (0, 9)  # its own and their parity
 LINE = 512  # requests before a slow one that the views look at
 
 
@@ -56,14 +57,14 @@ def parts_of(db):
             for o in own:
                 if o[7] == 1 and o[2] == 0:
                     pieces += [(o[8], o[8] + o[9], 2), (o[10], o[10] + o[11], 2)]
-                pieces.append((o[0], o[1], 3 if o[2] == 0 else 12 if o[2] in COPIES else 4))
+                pieces.append((o[0], o[1], 3 if o[2] in DATA else 12 if o[2] in COPIES else 4))
             pieces += [(b, e, 5) for parent, b, e in pram if parent == id_]
             near = [o for o in ops if o[0] < c and o[1] > a]
             for o in near:
                 if o[3] == id_:
                     continue
                 if o[lane] in lanes:
-                    pieces.append((o[0], o[1], {0: 6, 1: 7, 2: 8, 3: 9}.get(o[2], 10)))
+                    pieces.append((o[0], o[1], {0: 6, 1: 7, 2: 8, 3: 9, 7: 7, 8: 7}.get(o[2], 10)))
                 if o[4] in channels:
                     pieces += [(o[8], o[8] + o[9], 11), (o[10], o[10] + o[11], 11)]
             edges = sorted({a, c} | {t for b, e, _ in pieces for t in (b, e) if a < t < c} | {t for o in near for t in o[:2] if a < t < c})
@@ -127,12 +128,16 @@ MUTANTS = [
     ("the queue forgets requests before", "v_blame_part", "s.id - 512", "s.id - 2"),
     ("data come over the bus only", "v_blame_part", "SELECT id, o0, o0 + o, 2 FROM own WHERE pages = 1 AND cause = 0\n  UNION ALL ", ""),
     ("data go over the bus only", "v_blame_part", "SELECT id, i0, i0 + i, 2 FROM own WHERE pages = 1 AND cause = 0\n  UNION ALL ", ""),
-    ("its own cells are dropped", "v_blame_part", "CASE WHEN cause = 0 THEN 3 WHEN cause IN (1, 2, 4) THEN 12 ELSE 4 END FROM own", "14 FROM own"),
-    ("its map is its data", "v_blame_part", "WHEN cause IN (1, 2, 4) THEN 12 ELSE 4 END FROM own", "ELSE 3 END FROM own"),
+    ("its own cells are dropped", "v_blame_part", "CASE WHEN cause IN (0, 9) THEN 3 WHEN cause IN (1, 2, 4, 7, 8) THEN 12 ELSE 4 END FROM own", "14 FROM own"),
+    ("its map is its data", "v_blame_part", "WHEN cause IN (1, 2, 4, 7, 8) THEN 12 ELSE 4 END FROM own", "ELSE 3 END FROM own"),
     ("PRAM is dropped", "v_blame_part", "SELECT s.id, p.ts_ns, p.ts_ns + p.dur_ns, 5 FROM pram_write p CROSS JOIN slow s ON s.id = p.parent\n  UNION ALL ", ""),
     ("collections on its chip count as requests", "v_blame_part", "WHEN 1 THEN 7", "WHEN 1 THEN 6"),
     ("merges on its chip count as collections", "v_blame_part", "WHEN 2 THEN 8", "WHEN 2 THEN 7"),
-    ("the map on its chip counts as others", "v_blame_part", "WHEN 3 THEN 9 ELSE 10", "ELSE 10"),
+    ("the map on its chip counts as others", "v_blame_part", "WHEN 3 THEN 9 WHEN", "WHEN"),
+    ("foldings on its chip count as others", "v_blame_part", "WHEN 7 THEN 7 ", ""),
+    ("scrubs on its chip count as others", "v_blame_part", "WHEN 8 THEN 7 ", ""),
+    ("foldings and scrubs elsewhere are no copies", "v_blame_part", "IN (1, 2, 4, 7, 8) THEN 12 ELSE 13", "IN (1, 2, 4) THEN 12 ELSE 13"),
+    ("parity is the map", "v_blame_part", "cause IN (0, 9)", "cause = 0"),
     ("any chip is its chip", "v_blame_part", "w.place = o.lane AND ", ""),
     ("any bus is its bus", "v_blame_part", "w.place = o.channel AND ", ""),
     ("others on its bus are dropped", "v_blame_part", "(1 - p.j) * (o.bus_in_at_ns + o.bus_in_ns), 11", "0, 11"),
@@ -142,7 +147,7 @@ MUTANTS = [
     ("operations that last long are not looked at", "v_blame_part", "o.is_later = 0 OR w.bucket = w.first) AND o.parent IS NOT w.id\n  UNION ALL", "o.is_later = 0) AND o.parent IS NOT w.id\n  UNION ALL"),
     ("long work elsewhere is not looked at", "v_blame_part", "WHERE o.is_later = 0 OR r.bucket = r.first", "WHERE o.is_later = 0"),
     ("what ends within the request is seen only", "v_blame_part", "WHERE p.b < s.c AND p.e > s.a", "WHERE p.e < s.c AND p.e > s.a"),
-    ("collections elsewhere are dropped", "v_blame_part", "CASE WHEN cause IN (1, 2, 4) THEN 12 ELSE 13 END AS class FROM busy", "13 AS class FROM busy"),
+    ("collections elsewhere are dropped", "v_blame_part", "CASE WHEN cause IN (1, 2, 4, 7, 8) THEN 12 ELSE 13 END AS class FROM busy", "13 AS class FROM busy"),
     ("work elsewhere is a rest", "v_blame_part", "WHEN at & 8192 THEN 13 ", ""),
     ("work elsewhere that overlaps ends with its first", "v_blame_part", "max(e, ifnull(max(e) OVER w, e)) AS until", "e AS until"),
     ("pieces that overlap end with the first", "v_blame_part", "max(e, ifnull(before, e)) AS e", "e"),
@@ -164,7 +169,7 @@ MUTANTS = [
 
 
 # What a log may hold and runs of today seldom do: failed requests, time in which no chip worked, a slow request that writes to the PRAM.
-DOCTORED = ["UPDATE host_request SET failed = 1, op = 0", "DELETE FROM nand_op WHERE n % 3 <> 0", "DELETE FROM nand_op",
+DOCTORED = ["UPDATE nand_op SET cause = 7 + n % 3 WHERE n % 2 = 0", "UPDATE host_request SET failed = 1, op = 0", "DELETE FROM nand_op WHERE n % 3 <> 0", "DELETE FROM nand_op",
             "UPDATE nand_op SET dur_ns = dur_ns * 50 WHERE n % 97 = 0", "UPDATE nand_op SET dur_ns = dur_ns * 9 WHERE n % 3 = 0",
             "UPDATE pram_write SET parent = (SELECT id FROM host_request ORDER BY dur_ns DESC, id LIMIT 1)"]
 

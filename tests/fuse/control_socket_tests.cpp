@@ -56,6 +56,20 @@ TEST_CASE("the socket belongs to its owner alone and goes with the mount", "[fus
     CHECK_FALSE(ask_control_socket(directory / "control", "stats").has_value());
 }
 
+TEST_CASE("the socket goes with the mount when its folder was moved; another mount's at its old place stays", "[fuse]") {
+    const TemporaryDirectory directory;
+    std::filesystem::create_directory(directory / "d");
+    auto moved = ControlSocket::make(directory / "d/control", shout);
+    REQUIRE(moved.has_value());
+    std::filesystem::rename(directory / "d", directory / "elsewhere");
+    std::filesystem::create_directory(directory / "d");
+    const auto other = ControlSocket::make(directory / "d/control", shout);
+    REQUIRE(other.has_value());
+    moved->reset();
+    CHECK_FALSE(std::filesystem::exists(directory / "elsewhere/control"));
+    CHECK(std::filesystem::exists(directory / "d/control"));
+}
+
 TEST_CASE("a socket left by a killed daemon is replaced, a live one and a foreign file are not", "[fuse]") {
     const TemporaryDirectory directory;
     SECTION("left over") {

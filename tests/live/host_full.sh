@@ -44,4 +44,21 @@ sha256sum --quiet -c "$work/acknowledged" || die "acknowledged data are lost"
 write_one again || die "with room again the mount must take writes"
 unmount_device
 check_device
-say "ok: a full host disk"
+# A disk that can only be read: a drive on it is looked at, and what cannot be done says what can.
+mount -o remount,ro "$work/small"
+"$FLASHLAB" fsck "$device" 2> "$work/err" && die "fsck mends on a disk that takes no writes"
+grep -q 'read-only disk.*fsck -n' "$work/err" || die "fsck on a read-only disk: $(cat "$work/err")"
+"$FLASHLAB" snapshot "$device" kept 2> "$work/err" && die "a snapshot on a disk that takes no writes"
+grep -q 'Read-only file system' "$work/err" || die "snapshot on a read-only disk: $(cat "$work/err")"
+mount_device -o ro
+sha256sum --quiet -c "$work/acknowledged" || die "acknowledged data cannot be read from a read-only disk"
+[[ $("$FLASHLAB" ctl "$mnt" stats --json) == *'"host_writes":0,'* ]] || die "the mount on a read-only disk does not answer: $("$FLASHLAB" ctl "$mnt" stats --json)"
+unmount_device
+"$FLASHLAB" fsck -n "$device" > /dev/null || die "fsck -n on a read-only disk"
+mount -o remount,rw "$work/small"
+# A snapshot that does not fit leaves nothing behind.
+mount -o remount,size="$(du -k "$work/small" | tail -n 1 | cut -f 1)k" "$work/small"
+"$FLASHLAB" snapshot "$device" large 2> "$work/err" && die "a snapshot on a full disk"
+grep -q "make room on the host's disk" "$work/err" || die "a snapshot on a full disk: $(cat "$work/err")"
+[[ ! -e $device/snapshots ]] || die "a snapshot that failed left $(find "$device/snapshots")"
+say "ok: a full host disk, and a read-only one"

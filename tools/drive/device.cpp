@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/contract.h"
+#include "base/host_io_error.h"
 #include "ftl/make_ftl.h"
 #include "tools/drive/device_plan.h"
 
@@ -30,8 +31,7 @@ std::string to_text(const DeviceError& error) {
         if (error.host_errno == EBADMSG)
             return "nand.img is damaged: a page record that recovery needs is not what was written (its checksum does not hold); 'flashlab fsck' "
                    "names it; put back copies of both images, or make the device anew";
-        return fmt::format("the image could not be read or written: {}{}", std::strerror(error.host_errno),
-                           error.host_errno == ENOSPC || error.host_errno == EDQUOT ? ": make room on the host's disk and try again" : "");
+        return fmt::format("the image could not be read or written: {}{}", std::strerror(error.host_errno), host_remedy(error.host_errno));
     }
     return "unknown";
 }
@@ -152,7 +152,9 @@ void Device::tell_start() {
 std::expected<void, std::string> Device::shut_down(SimTime now) {
     if (fs_ != nullptr) {
         const auto done = fs_->shut_down(now);
-        if (!done) return std::unexpected(fmt::format("the file system could not be closed cleanly: {}", std::strerror(done.error().error_number)));
+        if (!done)
+            return std::unexpected(fmt::format("the file system could not be closed cleanly: {}{}", std::strerror(done.error().error_number),
+                                               host_remedy(done.error().error_number)));
         now = std::max(now, *done);
     }
     const auto done = ssd().shut_down(now);

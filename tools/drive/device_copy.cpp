@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/file_kind.h"
+#include "base/host_io_error.h"
 #include "base/whole_file_lock.h"
 #include "nand/image_layout.h"
 #include "pram/pram_image_header.h"
@@ -34,6 +35,10 @@ constexpr std::array<const char*, 2> images{"nand.img", "pram.img"};
 constexpr std::array<const char*, 2> texts{"device.toml", "counters.json"};
 constexpr const char* snapshots = "snapshots";
 
+std::unexpected<std::string> refused(const files::path& path, int error_number) {
+    return std::unexpected(fmt::format("{}: {}{}", path.string(), std::strerror(error_number), host_remedy(error_number)));
+}
+
 class File {
 public:
     File(const files::path& path, int flags) : path_{path}, fd_{::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0600)} {}
@@ -45,7 +50,7 @@ public:
     [[nodiscard]] int fd() const { return fd_; }
     [[nodiscard]] const files::path& path() const { return path_; }
     [[nodiscard]] bool is_open() const { return fd_ >= 0; }
-    [[nodiscard]] std::unexpected<std::string> failed() const { return std::unexpected(fmt::format("{}: {}", path_.string(), std::strerror(errno))); }
+    [[nodiscard]] std::unexpected<std::string> failed() const { return refused(path_, errno); }
 
 private:
     files::path path_;
@@ -143,7 +148,7 @@ std::expected<CopiedDevice, std::string> copy_into(const files::path& from, cons
     for (const char* name : texts) {
         std::error_code error;
         if (files::is_regular_file(from / name, error)) files::copy_file(from / name, to / name, error);
-        if (error) return std::unexpected(fmt::format("{}: {}", (to / name).string(), error.message()));
+        if (error) return refused(to / name, error.value());
     }
     if (identity == Identity::kept) return report;
     Uuid uuid{};
@@ -159,13 +164,13 @@ std::expected<CopiedDevice, std::string> copy_device(const files::path& from, co
     const files::path building = to.string() + fmt::format(".copying-{}", ::getpid());
     std::error_code error;
     if (!files::create_directory(building, error))
-        return std::unexpected(fmt::format("{}: {}", to.string(), error ? error.message() : "a copy is being made"));
+        return error ? refused(to, error.value()) : std::unexpected(fmt::format("{}: a copy is being made", to.string()));
     files::permissions(building, files::perms::owner_all, error);
     UnfinishedDirectory unfinished{building};
     auto copied = copy_into(from, building, identity);
     if (!copied) return copied;
     files::rename(building, to, error); // over an empty directory, too
-    if (error) return std::unexpected(fmt::format("{}: {}", to.string(), error.message()));
+    if (error) return refused(to, error.value());
     unfinished.keep();
     copied->directory = to.string();
     return copied;
@@ -204,8 +209,12 @@ std::expected<CopiedDevice, std::string> take_snapshot(const std::string& direct
         return std::unexpected(fmt::format("{}: has a snapshot '{}' already; delete it first: flashlab snapshot --delete {} {}", device.string(),
                                            name, device.string(), name));
     files::create_directories(device / snapshots, error);
-    if (error) return std::unexpected(fmt::format("{}: {}", (device / snapshots).string(), error.message()));
+    if (error) return refused(device / snapshots, error.value());
     auto copied = copy_device(device, device / snapshots / name, Identity::kept);
+    if (!copied) {
+        ::rmdir((device / snapshots).c_str()); // where nothing else is in it
+        return copied;
+    }
     give_folder_to_owner_of(device.string(), (device / snapshots).string());
     return copied;
 }
@@ -236,7 +245,7 @@ std::expected<void, std::string> delete_snapshot(const std::string& directory, c
     }
     std::error_code error;
     files::remove_all(path, error);
-    if (error) return std::unexpected(fmt::format("{}: {}", path.string(), error.message()));
+    if (error) return refused(path, error.value());
     return {};
 }
 

@@ -25,6 +25,19 @@ std::string place_in(const std::string& path, std::string_view text, std::size_t
     return fmt::format("{}:{}:{}", path, line, at - (begin == before.npos ? 0 : begin + 1) + 1);
 }
 
+constexpr std::string_view femu_device = "femu,";
+
+/// Where a device of FEMU begins, at or after `from`; not in a comment of a script.
+std::size_t device_in(std::string_view text, std::size_t from) {
+    for (std::size_t at = text.find(femu_device, from); at != text.npos; at = text.find(femu_device, at + 1)) {
+        const std::size_t line = text.substr(0, at).rfind('\n') + 1; // npos + 1 is 0
+        const std::string_view before = text.substr(line, at - line);
+        const std::size_t hash = before.find('#');
+        if (hash == before.npos || (hash > 0 && before[hash - 1] != ' ' && before[hash - 1] != '\t')) return at;
+    }
+    return text.npos;
+}
+
 /// An option that makes a key as it is.
 struct FemuKey {
     std::string key;
@@ -50,12 +63,12 @@ const std::map<std::string, std::string, std::less<>> femu_left_out{{"gc_thres_p
 std::expected<Imported, std::string> import_femu(const std::string& path) {
     const auto text = text_to_import(path);
     if (!text) return std::unexpected(text.error());
-    const auto device = text->find("femu,");
+    const auto device = device_in(*text, 0);
     if (device == std::string::npos)
         return std::unexpected(fmt::format(
             "{}:1:1: has no `-device femu,KEY=VALUE,...`: a script that puts its options together is imported as the line that it prints", path));
     std::map<std::string, FemuOption, std::less<>> options;
-    const std::size_t begin = device + std::string_view{"femu,"}.size(), end = std::min(text->size(), text->find_first_of(" \t\r\n\"'\\", begin));
+    const std::size_t begin = device + femu_device.size(), end = std::min(text->size(), text->find_first_of(" \t\r\n\"'\\", begin));
     for (std::size_t at = begin; at < end;) {
         const std::size_t stop = std::min(end, text->find(',', at));
         const std::string option = text->substr(at, stop - at);
@@ -102,6 +115,8 @@ std::expected<Imported, std::string> import_femu(const std::string& path) {
     if (const auto mode = options.find("femu_mode"); mode != options.end() && mode->second.value != "1")
         out.note(Kind::nearly, "femu_mode", mode->second.value, "read as 1, the black box");
     if (!error.empty()) return std::unexpected(error);
+    if (const auto further = device_in(*text, end); further != std::string::npos)
+        out.note(Kind::left_out, "a further device", place_in(path, *text, further), "a drive is one device, the first");
     for (const auto& [name, option] : options) {
         if (femu_keys.contains(name) || name == "secsz" || name == "secs_per_pg" || name == "ch_xfer_lat" || name == "devsz_mb" ||
             name == "femu_mode")

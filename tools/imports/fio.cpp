@@ -160,6 +160,20 @@ private:
         if (!bytes) return std::unexpected(bytes.error());
         return *bytes;
     }
+    /// size or io_size; "25%" is a share of `whole`, and is left out where nobody knows that.
+    [[nodiscard]] std::expected<std::optional<std::uint64_t>, std::string> bytes_of(Settings& of, std::string_view name,
+                                                                                    std::optional<std::uint64_t> whole) {
+        const auto found = of.find(name);
+        if (found == of.end() || !found->second.value.ends_with('%')) return size(of, name);
+        const FioSetting setting = *take_out(of, name);
+        const char* end = setting.value.data() + setting.value.size() - 1;
+        std::uint64_t percent = 0;
+        const auto read = std::from_chars(setting.value.data(), end, percent);
+        if (read.ec != std::errc{} || read.ptr != end || percent == 0 || percent > 100) return refuse(setting, "wanted: 1% to 100%");
+        if (whole) return std::max<std::uint64_t>(1, part_of(*whole, static_cast<double>(percent) / 100));
+        out_.note(Kind::left_out, setting.name, setting.value, "a share of a file, whose size a load does not know");
+        return std::nullopt;
+    }
     /// bs, or bssplit: 4k/60:64k/40.
     [[nodiscard]] std::expected<std::vector<Part>, std::string> parts_of(Settings& of) {
         const auto bs = size(of, "bs");
@@ -231,27 +245,33 @@ private:
         if (!ns) return refuse(*setting, ns.error());
         return ",runtime=" + setting->value;
     }
-    /// rate or rate_iops, of the whole job: "40k" or "40k,10k"; 0 is no limit. `share`: the part's of what it limits.
-    [[nodiscard]] std::expected<std::string, std::string> rate_of(Settings& of, double share, const char* name, const char* key) {
-        const auto found = of.find(std::string_view{name});
-        if (found == of.end()) return std::string{};
-        std::string out;
-        std::string_view rest = found->second.value;
-        while (!rest.empty()) {
-            const std::string_view one = rest.substr(0, rest.find(','));
-            rest.remove_prefix(std::min(rest.size(), one.size() + 1));
-            const auto number = parse_size(one);
-            if (!number) return refuse(found->second, number.error());
-            if (*number == 0 && out.empty() && rest.empty()) return std::string{};
-            if (*number == 0) return refuse(found->second, "a limit for reads or writes alone is not known: give both, or none");
-            out += fmt::format("{}{}", out.empty() ? "" : ":", std::max<std::uint64_t>(1, part_of(*number, share)));
+    /// rate or rate_iops, of the whole job: "40k" of all, "40k,10k" of reads and writes, ",10k" of writes; 0 is no limit. `share`: the part's of what
+    /// it limits.
+    [[nodiscard]] std::expected<std::string, std::string> rate_of(const std::optional<FioSetting>& setting, const std::string& pattern, double share,
+                                                                  const char* key) const {
+        if (!setting) return std::string{};
+        std::vector<std::uint64_t> limits; // reads, writes, trims
+        for (std::string_view rest = setting->value; limits.size() < 3;) {
+            const auto comma = rest.find(',');
+            const std::string_view one = rest.substr(0, comma);
+            const auto number = one.empty() ? std::expected<std::uint64_t, std::string>{0} : parse_size(one);
+            if (!number) return refuse(*setting, number.error());
+            limits.push_back(*number == 0 ? 0 : std::max<std::uint64_t>(1, part_of(*number, share)));
+            if (comma == rest.npos) break;
+            rest.remove_prefix(comma + 1);
         }
-        return out.empty() ? out : fmt::format(",{}={}", key, out);
+        const std::uint64_t reads = limits.front(), writes = limits.size() > 1 ? limits[1] : limits.front();
+        const bool is_mixed = pattern.ends_with("rw");
+        if (is_mixed && (reads == 0) != (writes == 0)) return refuse(*setting, "a limit for reads or writes alone is not known: give both, or none");
+        if (is_mixed && limits.size() > 1 && reads > 0) return fmt::format(",{}={}:{}", key, reads, writes);
+        const std::uint64_t limit = pattern.ends_with("write") ? writes : reads;
+        return limit == 0 ? std::string{} : fmt::format(",{}={}", key, limit);
     }
     [[nodiscard]] std::expected<void, std::string> queues_of(const FioJob& job, Settings& of, const std::string& pattern) {
         const auto parts = parts_of(of);
         if (!parts) return std::unexpected(parts.error());
-        const auto io_size = size(of, "io_size"), file_size = size(of, "size"), depth = size(of, "iodepth"), jobs = size(of, "numjobs"),
+        const auto file_size = bytes_of(of, "size", std::nullopt);
+        const auto io_size = bytes_of(of, "io_size", file_size ? *file_size : std::nullopt), depth = size(of, "iodepth"), jobs = size(of, "numjobs"),
                    mix = size(of, "rwmixread"), mix_write = size(of, "rwmixwrite");
         for (const auto* one : {&io_size, &file_size, &depth, &jobs, &mix, &mix_write})
             if (!*one) return std::unexpected(one->error());
@@ -265,6 +285,8 @@ private:
                       fmt::format("ioengine={} has one request in flight, and so has the load", engine));
             iodepth = 1;
         }
+        const auto rate_setting = take_out(of, "rate"), iops_setting = take_out(of, "rate_iops");
+        if (rate_setting && iops_setting) out_.note(Kind::left_out, "rate_iops", iops_setting->value, "rate is the limit, as it is in fio");
         const bool is_poisson = value(of, "rate_process", "linear") == "poisson";
         const auto runtime = runtime_of(of);
         if (!runtime) return std::unexpected(runtime.error());
@@ -286,15 +308,14 @@ private:
             if (jobs->value_or(1) > 1) queue += fmt::format(",numjobs={}", **jobs);
             if (pattern.ends_with("rw") && (*mix || *mix_write))
                 queue += fmt::format(",rwmixread={}", *mix ? **mix : 100 - std::min<std::uint64_t>(100, **mix_write));
-            const auto rate = rate_of(of, part.bytes_share, "rate", "rate"), iops = rate_of(of, part.share, "rate_iops", "rate-iops");
+            const auto rate = rate_of(rate_setting, pattern, part.bytes_share, "rate"),
+                       iops = rate_of(iops_setting, pattern, part.share, "rate-iops");
             if (!rate || !iops) return std::unexpected(rate ? iops.error() : rate.error());
             queue += rate->empty() ? *iops : *rate;
             if (is_poisson && !(rate->empty() && iops->empty())) queue += ",rate-process=poisson";
             out_.note(Kind::taken, "job " + job.name, "", queue);
             queues_.push_back(std::move(queue));
         }
-        of.erase("rate");
-        of.erase("rate_iops");
         title_ += (title_.empty() ? "job " : ", ") + job.name;
         return {};
     }

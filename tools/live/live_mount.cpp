@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/crc32c.h"
@@ -64,13 +65,28 @@ bool is_dead_soon(const MountEntry& entry) {
     }
 }
 
+bool is_on_read_only_disk(const std::string& path) {
+    struct statvfs disk {};
+    return ::statvfs(path.c_str(), &disk) == 0 && (disk.f_flag & ST_RDONLY) != 0;
+}
+
+std::string socket_in(const std::string& directory, const std::string& further) {
+    return fmt::format("{}/control{}.sock", absolute_path(directory), further);
+}
+
+/// Where a mount of the device answers. A disk that became read-only has the socket that its mount made before.
+std::string socket_to_ask(const std::string& directory) {
+    std::string path = control_socket_path(directory);
+    return ::access(path.c_str(), F_OK) == 0 ? path : socket_in(directory, "");
+}
+
 } // namespace
 
 std::string control_socket_path(const std::string& directory, const std::string& mount_point) {
     const std::string full = absolute_path(directory);
     const std::string further = mount_point.empty() ? "" : fmt::format("-{:08x}", crc32c(std::as_bytes(std::span{mount_point})));
-    std::string path = fmt::format("{}/control{}.sock", full, further);
-    if (path.size() <= longest_socket_path) return path;
+    std::string path = socket_in(full, further);
+    if (path.size() <= longest_socket_path && !is_on_read_only_disk(full)) return path;
     const char* runtime = std::getenv("XDG_RUNTIME_DIR");
     std::string base = runtime == nullptr ? "" : runtime;
     if (base.empty() || !is_private_folder(base)) {
@@ -106,7 +122,7 @@ std::string detach_dead_mount(const std::string& target) {
 
 std::string control_socket_of(const MountEntry& mount) {
     const std::string further = control_socket_path(mount.source, mount.mount_point); // where there is one
-    return ::access(further.c_str(), F_OK) == 0 ? further : control_socket_path(mount.source);
+    return ::access(further.c_str(), F_OK) == 0 ? further : socket_to_ask(mount.source);
 }
 
 bool is_listening(const std::string& socket) { return ask_socket(socket, socket, Json::object({{"cmd", "config"}}), moment).has_value(); }
@@ -161,7 +177,7 @@ std::string device_directory_of(const std::string& target) {
 }
 
 std::expected<Json, std::string> ask_mount(const std::string& directory, const Json& request, std::optional<std::chrono::milliseconds> patience) {
-    return ask_socket(control_socket_path(directory), directory, request, patience);
+    return ask_socket(socket_to_ask(directory), directory, request, patience);
 }
 
 std::expected<Json, std::string> ask_mount(const MountEntry& mount, const Json& request, std::optional<std::chrono::milliseconds> patience) {

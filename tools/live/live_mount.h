@@ -1,8 +1,8 @@
 /// Finding a live mount and talking to it.
 ///
 /// Idea       A mount tells where its device directory lies. Its control socket lies in that directory, or in the runtime directory if the path of
-///            the device directory is too long for a socket. A device may be mounted read-only in several places: each further mount has a socket
-///            named after its mount point.
+///            the device directory is too long for a socket, or its disk is read-only. A device may be mounted read-only in several places: each
+///            further mount has a socket named after its mount point.
 /// Invariant  The images of a mounted device are never read while the daemon uses them. A mount that answers, or that may still answer, is never
 ///            treated as dead.
 /// Cost       Finding a mount: one small file read, and a question to the mount found. Talking to it: one connection for each question.

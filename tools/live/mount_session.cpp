@@ -164,7 +164,7 @@ void MountSession::tell_full_host() {
     int host_errno = 0;
     mount_->with_monitor([&](SimTime) { host_errno = opened_->host_errno(); });
     if (host_errno == 0 || told_host_errno_.exchange(true)) return;
-    const bool is_full = host_errno == ENOSPC || host_errno == EDQUOT;
+    const bool is_full = is_host_full(host_errno);
     complain_(fmt::format("{}/nand.img cannot be written: {}; the drive takes no more writes until the next mount, calls get {}; {}", directory_,
                           is_full ? "the host's disk is full" : std::strerror(host_errno), is_full ? "ENOSPC" : "EIO or EROFS",
                           is_full ? "make room there, then unmount and mount again" : "unmount, and look at the host's disk"));

@@ -61,7 +61,7 @@ wanted AS MATERIALIZED (
   SELECT r.*, p.is_lane, p.place FROM (SELECT DISTINCT id, 1 AS is_lane, lane AS place FROM own UNION ALL SELECT DISTINCT id, 0, channel FROM own) p JOIN reach r USING(id)),
 island AS (
   SELECT run, class, ifnull(lag(next) OVER v, first) AS b, until AS e FROM (SELECT run, class, max(e, ifnull(max(e) OVER w, e)) AS until, lead(b) OVER w AS next, ifnull(min(b) OVER w, b) AS first
-    FROM (SELECT run, b, e, CASE WHEN cause IN (1, 2, 4) THEN 12 ELSE 13 END AS class FROM busy)
+    FROM (SELECT run, b, e, CASE WHEN cause IN (1, 2, 4, 7, 8) THEN 12 ELSE 13 END AS class FROM busy)
     WINDOW w AS (PARTITION BY run, class ORDER BY b ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING))
   WHERE next IS NULL OR next > until WINDOW v AS (PARTITION BY run, class ORDER BY until)),
 elsewhere AS MATERIALIZED (
@@ -73,9 +73,9 @@ piece AS (
   UNION ALL SELECT id, c - link_out, c, 1 FROM slow WHERE link_out > 0
   UNION ALL SELECT id, i0, i0 + i, 2 FROM own WHERE pages = 1 AND cause = 0
   UNION ALL SELECT id, o0, o0 + o, 2 FROM own WHERE pages = 1 AND cause = 0
-  UNION ALL SELECT id, ts_ns, end_ns, CASE WHEN cause = 0 THEN 3 WHEN cause IN (1, 2, 4) THEN 12 ELSE 4 END FROM own
+  UNION ALL SELECT id, ts_ns, end_ns, CASE WHEN cause IN (0, 9) THEN 3 WHEN cause IN (1, 2, 4, 7, 8) THEN 12 ELSE 4 END FROM own
   UNION ALL SELECT s.id, p.ts_ns, p.ts_ns + p.dur_ns, 5 FROM pram_write p CROSS JOIN slow s ON s.id = p.parent
-  UNION ALL SELECT w.id, o.b, o.e, CASE o.cause WHEN 0 THEN 6 WHEN 1 THEN 7 WHEN 2 THEN 8 WHEN 3 THEN 9 ELSE 10 END
+  UNION ALL SELECT w.id, o.b, o.e, CASE o.cause WHEN 0 THEN 6 WHEN 1 THEN 7 WHEN 2 THEN 8 WHEN 3 THEN 9 WHEN 7 THEN 7 WHEN 8 THEN 7 ELSE 10 END
     FROM busy o CROSS JOIN wanted w ON w.is_lane = 1 AND w.place = o.lane AND w.bucket = o.bucket AND w.run = o.run
     WHERE (o.is_later = 0 OR w.bucket = w.first) AND o.parent IS NOT w.id
   UNION ALL SELECT w.id, o.b + p.j * o.bus_out_at_ns + (1 - p.j) * o.bus_in_at_ns, o.b + p.j * (o.bus_out_at_ns + o.bus_out_ns) + (1 - p.j) * (o.bus_in_at_ns + o.bus_in_ns), 11
@@ -97,8 +97,8 @@ part AS (
   FROM (SELECT id, t, lead(t) OVER w AS u, sum(d) OVER w AS at FROM edge WINDOW w AS (PARTITION BY id ORDER BY t ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)) WHERE u > t),
 what(class, what, meaning) AS (VALUES (0, 'queue', 'other requests were on the host link'), (1, 'host link', 'its own command and data on the link, and the controller'),
   (2, 'bus', 'its own data on a channel'), (3, 'flash', 'the cells worked for it'), (4, 'mapping', 'pages of the map, of checkpoints and backups that it read or wrote'), (5, 'pram', 'its transaction on the PRAM'),
-  (6, 'chip: other requests', 'its plane worked for other requests'), (7, 'chip: collection', 'its plane copied or erased for a collection'), (8, 'chip: merge', 'its plane worked for a merge'),
-  (9, 'chip: map', 'its plane worked for the map'), (10, 'chip: other', 'its plane worked for levelling, recovery or backups'), (11, 'bus: others', 'its channel moved the data of others'),
+  (6, 'chip: other requests', 'its plane worked for other requests'), (7, 'chip: collection', 'its plane copied or erased for a collection, a folding or a scrub'), (8, 'chip: merge', 'its plane worked for a merge'),
+  (9, 'chip: map', 'its plane worked for the map'), (10, 'chip: other', 'its plane worked for levelling, parity, recovery or backups'), (11, 'bus: others', 'its channel moved the data of others'),
   (12, 'collection', 'its plane was free; a collection or merge elsewhere went on'), (13, 'order', 'its plane was free; it waited for operations elsewhere that come before it'),
   (14, 'rest', 'no chip worked: controller, DRAM, pauses of the translation layer'), (15, 'submission queue', 'it waited in its queue of the host until the drive fetched it'))
 SELECT s.run, s.id, s.op, s.a - s.w AS ts_ns, s.c - s.a + s.w AS dur_ns, w.class, w.what, w.meaning, p.ns
@@ -162,11 +162,11 @@ FROM gc_job j JOIN cause_name c USING(cause) GROUP BY j.cause)"},
 SELECT o.name AS op, c.name AS cause, sum(n.cells_ns > 0) AS commands, sum(n.pages) AS pages, sum(n.dur_ns * (n.cells_ns > 0)) / 1e6 AS time_ms
 FROM nand_op n JOIN nand_op_name o USING(op) JOIN cause_name c USING(cause) GROUP BY n.op, n.cause)"},
     LogView{"v_host_requests",
-            "host requests by kind, with percentiles of their latency (level requests); the pieces of a split one are one, answered with the last",
+            "host requests by kind, with percentiles of the latency of those that succeeded (level requests); the pieces of a split one are one",
             R"(
-SELECT o.name AS op, max(n) AS requests, sum(sectors) * 512 AS bytes, avg(dur_ns) / 1e3 AS mean_us, max(CASE WHEN i <= (n + 1) / 2 THEN dur_ns END) / 1e3 AS p50_us,
-  max(CASE WHEN i <= (n * 99 + 99) / 100 THEN dur_ns END) / 1e3 AS p99_us, max(dur_ns) / 1e3 AS max_us, sum(failed) AS failed
-FROM (SELECT op, dur_ns, sectors, failed, row_number() OVER (PARTITION BY op ORDER BY dur_ns) AS i, count(*) OVER (PARTITION BY op) AS n
+SELECT o.name AS op, count(*) AS requests, sum(sectors) * 512 AS bytes, avg(CASE WHEN i <= n THEN dur_ns END) / 1e3 AS mean_us, max(CASE WHEN i <= (n + 1) / 2 THEN dur_ns END) / 1e3 AS p50_us,
+  max(CASE WHEN i <= (n * 99 + 99) / 100 THEN dur_ns END) / 1e3 AS p99_us, max(CASE WHEN i <= n THEN dur_ns END) / 1e3 AS max_us, sum(failed) AS failed
+FROM (SELECT op, dur_ns, sectors, failed, row_number() OVER (PARTITION BY op ORDER BY failed, dur_ns) AS i, sum(failed = 0) OVER (PARTITION BY op) AS n
   FROM (SELECT op, max(dur_ns + waited_ns) AS dur_ns, sum(sectors) AS sectors, max(failed) AS failed
     FROM (SELECT *, sum(piece = 0 OR (piece = 1 AND before <> 1)) OVER (ORDER BY id) AS whole FROM (SELECT *, lag(piece, 1, 0) OVER (ORDER BY id) AS before FROM host_request))
     GROUP BY whole))

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -163,7 +164,7 @@ void OperationPass::take(const LogRow& row) {
 }
 
 Json OperationPass::amplification(const std::vector<double>& written, std::int64_t page_bytes) const {
-    const auto of = [&](std::initializer_list<Cause> causes) {
+    const auto of = [&](std::span<const Cause> causes) {
         Json out{Json::Array{}};
         for (std::size_t bin = 0; bin < coarse_bins; ++bin) {
             double pages = 0;
@@ -172,17 +173,18 @@ Json OperationPass::amplification(const std::vector<double>& written, std::int64
         }
         return out;
     };
+    std::array<Cause, cause_count> all{};
+    for (std::size_t cause = 0; cause < cause_count; ++cause) all[cause] = static_cast<Cause>(cause);
     Json t{Json::Array{}};
     for (std::size_t bin = 0; bin < coarse_bins; ++bin)
         t.push(std::stod(fmt::format("{:.5g}", (static_cast<double>(bin) + 0.5) * static_cast<double>(programs_.front().width_ns()) / 1e9)));
     return Json::object({{"t_s", std::move(t)},
-                         {"waf", of({Cause::user, Cause::gc, Cause::merge, Cause::map, Cause::wear, Cause::recovery, Cause::backup, Cause::fold,
-                                     Cause::scrub, Cause::parity})},
-                         {"user", of({Cause::user})},
-                         {"gc", of({Cause::gc, Cause::wear, Cause::fold, Cause::scrub})},
-                         {"merge", of({Cause::merge})},
-                         {"map", of({Cause::map})},
-                         {"other", of({Cause::recovery, Cause::backup, Cause::parity})}});
+                         {"waf", of(all)},
+                         {"user", of(std::array{Cause::user})},
+                         {"gc", of(causes_of_gc)},
+                         {"merge", of(std::array{Cause::merge})},
+                         {"map", of(std::array{Cause::map})},
+                         {"other", of(causes_of_others)}});
 }
 
 TimeBins& OperationPass::at(std::vector<TimeBins>& all, std::int64_t index) const {

@@ -24,6 +24,10 @@ inline constexpr std::size_t heat_bins = 240;
 /// Of ratios: in each of them much has to happen.
 inline constexpr std::size_t coarse_bins = 80;
 
+/// What a chart of write amplification draws as one; user, merge and map stand alone.
+inline constexpr std::array causes_of_gc{Cause::gc, Cause::wear, Cause::fold, Cause::scrub};
+inline constexpr std::array causes_of_others{Cause::recovery, Cause::backup, Cause::parity};
+
 /// Nanoseconds busy by row and bin as shares of the bin, for the page's heat map.
 [[nodiscard]] Json heat_json(const std::string& what, const std::vector<std::vector<double>>& busy_ns, std::int64_t width_ns);
 

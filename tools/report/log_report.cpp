@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "tools/log/event_log_schema.h"
 #include "tools/report/log_passes.h"
@@ -168,13 +170,20 @@ WINDOW w AS (ORDER BY sample))");
     }
 
     Json sampled_amplification() {
-        return columns({"t_s", "waf", "user", "gc", "merge", "map", "other"}, R"(
+        const auto programs_of = [](std::span<const Cause> causes) {
+            std::vector<int> numbers;
+            for (const Cause cause : causes) numbers.push_back(static_cast<int>(cause));
+            return fmt::format("sum(page_programs * (cause IN ({})))", fmt::join(numbers, ", "));
+        };
+        return columns({"t_s", "waf", "user", "gc", "merge", "map", "other"},
+                       R"(
 SELECT (ts_ns - s0) / 1e9, (p - lag(p, 1, 0) OVER w) * b, (pu - lag(pu, 1, 0) OVER w) * b, (pg - lag(pg, 1, 0) OVER w) * b, (pm - lag(pm, 1, 0) OVER w) * b,
   (pt - lag(pt, 1, 0) OVER w) * b, (po - lag(po, 1, 0) OVER w) * b
 FROM (SELECT s.sample, s.ts_ns, r.start_ns AS s0, r.page_bytes * 1.0 / nullif(s.host_write_bytes - lag(s.host_write_bytes, 1, 0) OVER (ORDER BY s.sample), 0) AS b,
-  n.p, n.pu, n.pg, n.pm, n.pt, n.po FROM sample s JOIN run r USING(run) JOIN (SELECT sample, sum(page_programs) AS p, sum(page_programs * (cause = 0)) AS pu,
-    sum(page_programs * (cause IN (1, 4, 7, 8))) AS pg, sum(page_programs * (cause = 2)) AS pm, sum(page_programs * (cause = 3)) AS pt,
-    sum(page_programs * (cause IN (5, 6, 9))) AS po FROM sample_nand GROUP BY sample) n USING(sample) WHERE s.run = {})
+  n.p, n.pu, n.pg, n.pm, n.pt, n.po FROM sample s JOIN run r USING(run) JOIN (SELECT sample, sum(page_programs) AS p, )" +
+                           programs_of(std::array{Cause::user}) + " AS pu, " + programs_of(causes_of_gc) + " AS pg, " +
+                           programs_of(std::array{Cause::merge}) + " AS pm, " + programs_of(std::array{Cause::map}) + " AS pt, " +
+                           programs_of(causes_of_others) + R"( AS po FROM sample_nand GROUP BY sample) n USING(sample) WHERE s.run = {})
 WINDOW w AS (ORDER BY sample))");
     }
 

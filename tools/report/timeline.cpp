@@ -56,7 +56,7 @@ private:
                  const auto track = slice(Layer::applications, 0, "calls", r.text(3), r.number(1), r.number(2),
                                           fmt::format("\"id\":{},\"ino\":{},\"offset\":{},\"bytes\":{},\"errno\":{}", r.number(0), r.number(4),
                                                       r.number(5), r.number(6), r.number(7)));
-                 places_[r.number(0)] = {Layer::applications, track, r.number(1)};
+                 begin(r.number(0), Layer::applications, track, r.number(1));
              });
     }
 
@@ -75,7 +75,7 @@ private:
                      slice(Layer::host, 0, "requests", r.text(3), ts, r.number(2),
                            fmt::format("\"id\":{},\"first_sector\":{},\"sectors\":{},\"fua\":{},\"failed\":{},\"queue\":{},\"waited_ns\":{}",
                                        r.number(0), r.number(5), r.number(6), r.number(7), r.number(8), r.number(9), r.number(10)));
-                 places_[r.number(0)] = {Layer::host, track, ts};
+                 begin(r.number(0), Layer::host, track, ts);
                  const std::int64_t in = std::max(ts, link_free), in_ns = std::min(end - std::min(in, end), overhead + (is_write ? data : 0));
                  link_free = in + in_ns;
                  if (in_ns > 0) slice(Layer::link, 0, "to the drive", r.text(3), in, in_ns, fmt::format("\"request\":{}", r.number(0)));
@@ -93,7 +93,7 @@ private:
                  const auto track =
                      slice(Layer::collections, static_cast<std::uint32_t>(r.number(4)), fmt::format("group {}", r.number(4)), r.text(3), r.number(1),
                            r.number(2), fmt::format("\"id\":{},\"victim_block\":{},\"valid_pages\":{}", r.number(0), r.number(5), r.number(6)));
-                 places_[r.number(0)] = {Layer::collections, track, r.number(1)};
+                 begin(r.number(0), Layer::collections, track, r.number(1));
              });
     }
 
@@ -115,7 +115,7 @@ private:
                      for (const int phase : {12, 14})
                          if (r.number(phase + 1) > 0)
                              moves_.push_back({ts + r.number(phase), ts + r.number(phase) + r.number(phase + 1), channel, r.number(0)});
-                 if (!r.is_null(5)) arrow(parent, r.number(0), track, ts);
+                 if (track && !r.is_null(5)) arrow(parent, r.number(0), *track, ts);
              });
         std::ranges::sort(moves_);
         for (const auto& [at, end, channel, operation] : moves_)
@@ -164,18 +164,26 @@ private:
                             track.second, name));
     }
 
-    /// A resource has up to 256 tracks, the further ones for what overlaps.
-    std::uint32_t slice(Layer layer, std::uint32_t resource, const std::string& resource_name, const std::string& name, std::int64_t ts,
-                        std::int64_t ns, const std::string& arguments) {
+    /// The further tracks of a resource are for what overlaps. Answers the track, or none where all are taken.
+    std::optional<std::uint32_t> slice(Layer layer, std::uint32_t resource, const std::string& resource_name, const std::string& name,
+                                       std::int64_t ts, std::int64_t ns, const std::string& arguments) {
         const auto pid = static_cast<std::uint32_t>(layer);
-        const std::uint32_t further = tracks_[{pid, resource}].place(ts, ts + ns);
-        const std::uint32_t tid = resource * tracks_a_resource + std::min(further, tracks_a_resource - 1) + 1;
+        const auto further = tracks_[{pid, resource}].place(ts, ts + ns);
+        if (!further) {
+            ++count_.left_out;
+            return std::nullopt;
+        }
+        const std::uint32_t tid = resource * TimelineTracks::most + *further + 1;
         auto& known = names_[{pid, tid}];
-        if (known.empty()) known = further == 0 ? resource_name : fmt::format("{} ({})", resource_name, further + 1);
+        if (known.empty()) known = *further == 0 ? resource_name : fmt::format("{} ({})", resource_name, *further + 1);
         put(fmt::format("{}{{\"ph\":\"X\",\"pid\":{},\"tid\":{},\"name\":\"{}\",\"ts\":{},\"dur\":{},\"args\":{{{}}}}}", comma(), pid, tid, name,
                         micros(ts), micros(ns), arguments));
         ++count_.slices;
         return tid;
+    }
+
+    void begin(std::int64_t id, Layer layer, std::optional<std::uint32_t> track, std::int64_t at) {
+        if (track) places_[id] = {layer, *track, at};
     }
 
     void arrow(std::int64_t parent, std::int64_t operation, std::uint32_t track, std::int64_t ts) {
@@ -215,7 +223,6 @@ private:
         buffer_.clear();
     }
 
-    static constexpr std::uint32_t tracks_a_resource = 256;
     LogRowsReader& log_;
     LogRunRange run_;
     AsideFile& file_;

@@ -2,8 +2,8 @@
 ///
 /// Idea       A process a layer, a track a resource: calls of applications, requests of the host, its link, channels, planes, collections, PRAM, and
 ///            the caches' counters. An arrow leads from each request or collection to each operation that it caused.
-/// Invariant  Slices of one track lie apart or one within the other: what overlaps gets a further track. Times are the log's, to the nanosecond.
-///            Every arrow has both ends in the file.
+/// Invariant  Slices of one track lie apart or one within the other: what overlaps gets a further track, and is counted where none is left. Times are
+///            the log's, to the nanosecond. Every arrow has both ends in the file.
 /// Cost       About 300 bytes and a microsecond an operation. Memory for the requests of the window alone.
 /// Source     The trace event format, which Perfetto reads.
 #pragma once
@@ -25,6 +25,7 @@ struct TimelineWindow {
 };
 struct TimelineCount {
     std::uint64_t slices = 0, arrows = 0, counters = 0;
+    std::uint64_t left_out = 0; ///< slices that found no track free
 };
 
 /// Writes what lies in the window, in whole or in part. The file is not committed.

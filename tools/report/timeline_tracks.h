@@ -2,20 +2,23 @@
 ///
 /// Idea       A resource has a first track. A slice that would begin within another and outlast it goes to the next one.
 /// Invariant  Slices come in the order of their beginnings. Those of one track lie apart or nested.
-/// Cost       A short stack a track.
+/// Cost       A short stack a track; the tracks are tried in turn.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace flashlab {
 
 class TimelineTracks {
 public:
-    /// The track of a slice, 0 being the first.
-    std::uint32_t place(std::int64_t from, std::int64_t to) {
+    static constexpr std::uint32_t most = 4096;
+    /// The track of a slice, 0 being the first; none where it would overlap what is on each of the most.
+    std::optional<std::uint32_t> place(std::int64_t from, std::int64_t to) {
         for (std::uint32_t track = 0; track < open_.size(); ++track)
             if (fits(open_[track], from, to)) return track;
+        if (open_.size() == most) return std::nullopt;
         open_.push_back({to});
         return static_cast<std::uint32_t>(open_.size() - 1);
     }

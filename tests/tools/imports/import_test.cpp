@@ -194,10 +194,9 @@ TEST_CASE("jobs of fio are queues that run together until a stonewall; sizes tha
     CHECK(imported->keys.empty());
     REQUIRE(imported->loads.size() == 2);
     CHECK(imported->loads[0].command ==
-          std::vector<std::string>{"bench", "--queue",
-                                   "rw=randread,bs=8192,iodepth=16,io-size=16777216,numjobs=4,rate-iops=500:200,rate-process=poisson", "--queue",
-                                   "rw=randwrite,bs=4096,iodepth=3,io-size=2649034", "--queue", "rw=randwrite,bs=65536,iodepth=1,io-size=14128181",
-                                   "--random-distribution", "hotspot:0.2,0.8"});
+          std::vector<std::string>{"bench", "--queue", "rw=randread,bs=8192,iodepth=16,io-size=16777216,numjobs=4,rate-iops=500,rate-process=poisson",
+                                   "--queue", "rw=randwrite,bs=4096,iodepth=3,io-size=2649034", "--queue",
+                                   "rw=randwrite,bs=65536,iodepth=1,io-size=14128181", "--random-distribution", "hotspot:0.2,0.8"});
     CHECK(imported->loads[1].command ==
           std::vector<std::string>{"bench", "--queue", "rw=randrw,bs=4096,iodepth=1,io-size=16777216,runtime=30,rwmixread=70"});
     REQUIRE(note_of(*imported, "bs") != nullptr);
@@ -242,7 +241,28 @@ TEST_CASE("sizes that are split get fio's shares of the requests; what else stan
         CAPTURE(setting);
         CHECK(note_of(*imported, setting) != nullptr);
     }
-    CHECK(error_in("[a]\nrate_iops=0,5\n", import_fio).starts_with(":2:1: rate_iops=0,5: a limit for reads or writes alone"));
+    CHECK(error_in("[a]\nrw=rw\nrate_iops=0,5\n", import_fio).starts_with(":3:1: rate_iops=0,5: a limit for reads or writes alone"));
+    CHECK(error_in("[a]\nrw=rw\nrate=,5\n", import_fio).starts_with(":3:1: rate=,5: a limit for reads or writes alone"));
+}
+
+TEST_CASE("a job's limit is that of what it does; a share of its size is taken where the size is known", "[imports]") {
+    const auto queue = [](const std::string& settings) {
+        const ImportFile file{"job.fio", "[a]\n" + settings};
+        const auto imported = import_fio(file.path);
+        REQUIRE(imported.has_value());
+        for (const ImportNote& note : imported->notes) CHECK(note.what != "not known");
+        return imported->loads.at(0).command.at(2);
+    };
+    CHECK(queue("rw=write\nsize=1m\nrate=1m,2m\n") == "rw=write,bs=4096,iodepth=1,io-size=1048576,rate=2097152");
+    CHECK(queue("rw=write\nsize=1m\nrate=,2m\n") == "rw=write,bs=4096,iodepth=1,io-size=1048576,rate=2097152");
+    CHECK(queue("rw=read\nsize=1m\nrate=,2m\n") == "rw=read,bs=4096,iodepth=1,io-size=1048576");
+    CHECK(queue("rw=rw\nsize=1m\nrate_iops=9,8,7\n") == "rw=rw,bs=4096,iodepth=1,io-size=1048576,rate-iops=9:8");
+    CHECK(queue("rw=rw\nsize=1m\nrate_iops=9\n") == "rw=rw,bs=4096,iodepth=1,io-size=1048576,rate-iops=9");
+    CHECK(queue("rw=read\nsize=1m\nrate=1m\nrate_iops=9\n") == "rw=read,bs=4096,iodepth=1,io-size=1048576,rate=1048576"); // as fio has it
+    CHECK(queue("size=1m\nio_size=25%\n") == "rw=read,bs=4096,iodepth=1,io-size=262144");
+    CHECK(queue("size=25%\nruntime=5s\n") == "rw=read,bs=4096,iodepth=1,runtime=5s");
+    CHECK(queue("size=25%\nio_size=50%\n") == "rw=read,bs=4096,iodepth=1,io-size=1073741824");
+    CHECK(error_in("[a]\nsize=0%\n", import_fio).starts_with(":2:1: size=0%: wanted: 1% to 100%"));
 }
 
 TEST_CASE("a depth that is split between sizes is rounded, and is one at least", "[imports]") {
@@ -312,6 +332,12 @@ TEST_CASE("FEMU's options are a drive whose spare is what its size leaves of the
     const auto clamped = import_femu(tiny.path);
     REQUIRE(clamped.has_value());
     CHECK(key_of(*clamped, "ftl.reserved_permille") == "899"); // the most that the key takes
+    const ImportFile two{"run.sh", "# -device femu,nchs=2\n-drive x \\\n -device femu,nchs=4 \\\n -device femu,nchs=16\n"};
+    const auto first = import_femu(two.path);
+    REQUIRE(first.has_value());
+    CHECK(key_of(*first, "nand.channels") == "4");
+    REQUIRE(note_of(*first, "a further device") != nullptr);
+    CHECK(note_of(*first, "a further device")->value == two.path + ":4:10");
     const ImportFile variable{"run.sh", "a\n-device femu,nchs=$n\n"};
     CHECK(error_of(import_femu(variable.path)) == variable.path + ":2:19: nchs=$n: a number is wanted");
     const ImportFile none{"run.sh", "qemu\n"};

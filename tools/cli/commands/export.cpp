@@ -18,6 +18,7 @@
 #include "tools/host/interruption.h"
 #include "tools/report/csv_export.h"
 #include "tools/report/timeline.h"
+#include "tools/report/timeline_tracks.h"
 
 namespace flashlab {
 namespace {
@@ -59,6 +60,10 @@ int export_timeline(const ExportOptions& o, const std::string& log) {
     if (auto done = file->commit(); !done) return complain("export: " + done.error());
     fmt::print("{}: {} slices, {} arrows, {} counter values; open it at ui.perfetto.dev, or in any viewer of trace events\n", o.perfetto,
                count->slices, count->arrows, count->counters);
+    if (count->left_out > 0)
+        fmt::print(stderr,
+                   "flashlab: export: {} slices are left out: they overlap {} others; a window (--from, --to) of a quieter time has them all\n",
+                   count->left_out, TimelineTracks::most);
     return exit_done;
 }
 
