@@ -70,6 +70,7 @@ std::uint32_t Durability::reach_of(std::uint32_t sync) const {
 
 void Durability::sync_file(std::uint32_t end, std::uint64_t ino, bool data_only) {
     const std::uint32_t before = data_until(ino);
+    const std::uint32_t attributes_before = std::max(all_data_until_, attributes_until_[ino]); // a sync of data left the later ones waiting
     data_until_[ino] = std::max(before, end);
     // btrfs logs whatever of the inode has changed; ext4 waits with attributes, and POSIX asks for none. Of XFS the weaker promise is taken.
     if (!data_only || model_.file_sync == SyncReach::own_names) attributes_until_[ino] = std::max(attributes_until_[ino], end);
@@ -83,9 +84,9 @@ void Durability::sync_file(std::uint32_t end, std::uint64_t ino, bool data_only)
     std::uint32_t last_change = 0;
     bool grows = false;
     if (const FilePast* file = past_.file(ino))
-        for (const std::uint32_t i : part_of(file->lines, before, end)) {
+        for (const std::uint32_t i : part_of(file->lines, data_only ? before : attributes_before, end)) {
             const bool is_size = past_.facts(i).size_after != past_.facts(i).size_before;
-            grows = grows || (is_size && past_.line(i).act == Act::write); // is logged when it is written back: now
+            grows = grows || (is_size && i >= before && past_.line(i).act == Act::write); // is logged when it is written back: now
             if (past_.line(i).act != Act::write && (is_size || !data_only)) last_change = i + 1;
         }
     for (const std::uint32_t i : names_between(names_until_, end))
@@ -95,10 +96,13 @@ void Durability::sync_file(std::uint32_t end, std::uint64_t ino, bool data_only)
 }
 
 void Durability::sync_directory(std::uint32_t end, std::uint64_t directory) {
+    attributes_until_[directory] = std::max(attributes_until_[directory], end);
     std::uint32_t last_change = 0;
+    if (const FilePast* itself = past_.file(directory)) // its rights and attributes
+        for (const std::uint32_t i : part_of(itself->lines, names_until_, end)) last_change = i + 1;
     for (const std::uint32_t i : names_between(names_until_, end)) {
         if (!(is_in(past_.line(i), directory) || past_.facts(i).ino == directory)) continue;
-        last_change = i + 1;
+        last_change = std::max(last_change, i + 1);
         const bool of_itself = !is_in(past_.line(i), directory);
         if (!forced_.empty() && (!of_itself || model_.file_sync == SyncReach::own_names)) force(i);
     }

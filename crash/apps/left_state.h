@@ -61,9 +61,9 @@ struct LeftName {
 };
 
 struct LeftTree {
-    std::vector<LeftName> names; ///< a directory before what is in it
-    std::map<std::uint64_t, LeftFile> files;
-    std::uint64_t id = 0; ///< equal for equal trees
+    std::vector<LeftName> names;             ///< a directory before what is in it
+    std::map<std::uint64_t, LeftFile> files; ///< and directories whose attributes changed
+    std::uint64_t id = 0;                    ///< equal for equal trees
 };
 
 class LeftState {

@@ -162,6 +162,7 @@ void TreeSettler::put_content(const LeftFile& wanted) {
     const FilePast* past = past_.file(wanted.ino);
     const auto present = object == 0 ? std::nullopt : attributes(object);
     if (!present || past == nullptr) return;
+    if (S_ISDIR(wanted.mode)) return put_xattrs(wanted, Ino{object});
     if (present->size != wanted.size) {
         ++mended_;
         AttributeChange size;

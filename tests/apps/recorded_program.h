@@ -49,8 +49,11 @@ public:
     void rename(const std::string& from, const std::string& to, std::uint64_t in = root, std::uint64_t to_in = 0) {
         add({.act = Act::rename, .parent = in, .to_parent = to_in == 0 ? in : to_in, .name = from, .to_name = to});
     }
-    void exchange(const std::string& one, const std::string& other) {
-        add({.act = Act::exchange, .parent = root, .to_parent = root, .name = one, .to_name = other});
+    void exchange(const std::string& one, const std::string& other, std::uint64_t in = root, std::uint64_t other_in = root) {
+        add({.act = Act::exchange, .parent = in, .to_parent = other_in, .name = one, .to_name = other});
+    }
+    void set_xattr(std::uint64_t ino, const std::string& name, const std::string& value) {
+        add({.act = Act::set_xattr, .ino = ino, .name = name, .data = value});
     }
     void link(std::uint64_t ino, const std::string& name, std::uint64_t in = root) {
         add({.act = Act::link, .ino = ino, .parent = in, .name = name});
@@ -105,6 +108,14 @@ public:
     [[nodiscard]] std::uint32_t mode_of(const std::string& path) const {
         const LeftName* name = find(path);
         return name == nullptr ? 0 : name->mode & 07777;
+    }
+    /// Empty: no such name, or no such attribute.
+    [[nodiscard]] std::string xattr_of(const std::string& path, const std::string& attribute) const {
+        const LeftName* name = find(path);
+        const auto file = name == nullptr ? state_.tree().files.end() : state_.tree().files.find(name->ino);
+        if (file == state_.tree().files.end()) return {};
+        const auto found = file->second.xattrs.find(attribute);
+        return found == file->second.xattrs.end() ? std::string{} : found->second;
     }
     [[nodiscard]] std::vector<std::string> promises() const {
         std::vector<std::string> lines;

@@ -37,14 +37,16 @@ std::set<std::uint64_t> linked_files(const LeftTree& tree) {
 }
 
 /// Of a state before, or of the check that looked at it.
-void drop_other_xattrs(int fd, const LeftFile& file) {
+/// Not every host takes every attribute.
+void give_xattrs(int fd, const LeftFile& file, bool is_new) {
     std::array<char, 4096> names{};
-    const ssize_t bytes = ::flistxattr(fd, names.data(), names.size());
+    const ssize_t bytes = is_new ? 0 : ::flistxattr(fd, names.data(), names.size());
     for (ssize_t at = 0; at < bytes;) {
         const std::string name = names.data() + at;
         at += static_cast<ssize_t>(name.size()) + 1;
         if (name.starts_with("user.") && !file.xattrs.contains(name)) (void)::fremovexattr(fd, name.c_str());
     }
+    for (const auto& [name, value] : file.xattrs) (void)::fsetxattr(fd, name.c_str(), value.data(), value.size(), 0);
 }
 
 } // namespace
@@ -104,6 +106,12 @@ std::string StateDirectory::make_name(const LeftName& name, const LeftTree& tree
     if (S_ISDIR(name.mode)) {
         if (present == nullptr && ::mkdir(full.c_str(), mode | 0700) != 0) return failed(full);
         if (present != nullptr && (present->mode & 07777) != (mode | 0700)) ::chmod(full.c_str(), mode | 0700);
+        const auto itself = tree.files.find(name.ino);
+        if (present == nullptr && itself == tree.files.end()) return {};
+        const int directory = ::open(full.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (directory < 0) return failed(full);
+        give_xattrs(directory, itself == tree.files.end() ? LeftFile{} : itself->second, present == nullptr);
+        ::close(directory);
     } else if (S_ISLNK(name.mode)) {
         ::unlink(full.c_str());
         if (::symlink(name.target.c_str(), full.c_str()) != 0) return failed(full);
@@ -130,9 +138,7 @@ std::string StateDirectory::make_file(const std::string& full, const LeftFile& f
     }
     std::string why = fill(fd, file, is_new ? 0 : present->size);
     if (why.empty() && (is_new || (present->mode & 07777) != mode) && ::fchmod(fd, mode) != 0) why = std::strerror(errno);
-    if (!is_new) drop_other_xattrs(fd, file);
-    for (const auto& [name, value] : file.xattrs)
-        (void)::fsetxattr(fd, name.c_str(), value.data(), value.size(), 0); // not every host takes every attribute
+    give_xattrs(fd, file, is_new);
     ::close(fd);
     return why.empty() ? why : full + ": " + why;
 }

@@ -14,8 +14,9 @@ namespace flashlab {
 
 namespace {
 
-/// Drawn ones: then there is nothing new. A point that has other states is drawn every few times that all points are.
-std::size_t duplicates_in_a_row(std::size_t cuts) { return 3'000 + 4 * cuts; }
+/// Drawn ones: then there is nothing new. A point that has other states is drawn every few times that all points are, and the rarest of a few dozen
+/// states once in some thousand.
+std::size_t duplicates_in_a_row(std::size_t cuts, std::uint64_t states) { return std::clamp<std::size_t>(400 * states, 3'000, 24'000) + 4 * cuts; }
 constexpr int shrinking_checks = 200;
 constexpr int patient_checks = 24; ///< where one has taken all its time
 constexpr std::size_t most_findings = 64;
@@ -68,7 +69,7 @@ std::shared_ptr<const Durability> StateExplorer::durable_at(std::uint32_t cut) {
 std::optional<StateExplorer::Numbered> StateExplorer::take() {
     const std::lock_guard lock{mutex_};
     if (result_.states >= config_.states || Interruption::came() || !result_.broken.empty() || result_.exhausted) return std::nullopt;
-    for (std::size_t drawn = 0; drawn < duplicates_in_a_row(order_.cuts());) {
+    for (std::size_t drawn = 0; drawn < duplicates_in_a_row(order_.cuts(), result_.states);) {
         if (Interruption::came()) return std::nullopt;
         result_.edges_done = order_.is_drawing();
         if (result_.edges_done) ++drawn; // edges may be equal as often as they like: they end
@@ -185,14 +186,15 @@ CutState StateExplorer::with_its_begin(Worker& worker, CutState state) {
     return {fails_at, {}};
 }
 
-/// Gives losses back, half of them, a quarter, one by one, for as long as the check still fails.
+/// Gives losses back, half of them, a quarter, one by one, for as long as the check still fails: in the end none can be spared.
 CutState StateExplorer::shrink(Worker& worker, CutState state) {
     CutState best{state.cut, {}};
     int checks = 1;
     if (fails(worker, best)) return with_its_begin(worker, std::move(best));
     best = std::move(state);
     int most = shrinking_checks;
-    for (std::size_t part = std::max<std::size_t>(1, best.losses.size() / 2);; part /= 2) {
+    for (std::size_t part = std::max<std::size_t>(1, best.losses.size() / 2);; part = std::max<std::size_t>(1, part / 2)) {
+        const std::size_t losses = best.losses.size();
         for (std::size_t at = 0; at < best.losses.size() && checks < most;) {
             CutState fewer{best.cut, best.losses};
             const auto from = fewer.losses.begin() + static_cast<std::ptrdiff_t>(at);
@@ -205,7 +207,7 @@ CutState StateExplorer::shrink(Worker& worker, CutState state) {
             else
                 at += part;
         }
-        if (part == 1) return best;
+        if (part == 1 && (best.losses.size() == losses || checks >= most)) return best;
     }
 }
 

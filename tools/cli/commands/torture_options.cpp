@@ -50,7 +50,7 @@ void add_crash_torture(CLI::App& crash, Action& action) {
     torture.add_option("COMMAND", o.command, "After '--'");
     const auto only_of_cuts = [&o = o](CLI::Option* option) { note_given(o, option); };
     only_of_cuts(torture.add_option("--cuts", o.cuts, "How often the power fails")->check(CLI::Range(1, 1'000'000'000))->capture_default_str());
-    torture.add_option("--after", o.after, "flush N: no cut before the N-th sync was answered")
+    torture.add_option("--after", o.after, "Two words, flush N: no cut before the N-th sync was answered")
         ->type_size(2) // of one value of two words CLI11 leaves the '--' that follows
         ->expected(1)
         ->allow_extra_args(false);
