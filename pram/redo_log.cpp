@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <ranges>
 #include <utility>
 
 #include "base/contract.h"
@@ -72,7 +71,12 @@ private:
     [[nodiscard]] HalfContent parse(std::uint32_t which) const;
     [[nodiscard]] bool begun_at(std::span<const std::byte> ring_part, std::uint64_t sequence) const;
     void replay(const std::array<HalfContent, 2>& halves, std::uint32_t newest, LogRecovery& done, SimTime now);
-    [[nodiscard]] std::vector<PramRun> entries_of(const HalfContent& older, const HalfContent& newer) const;
+    struct Entries {
+        std::vector<PramRun> all; ///< what all records say, in order
+        std::size_t newest = 0;   ///< where those of the newest record begin
+    };
+    [[nodiscard]] Entries entries_of(const HalfContent& older, const HalfContent& newer) const;
+    [[nodiscard]] bool has_later_records(const std::array<HalfContent, 2>& halves, std::uint64_t last) const;
 
     Pram& pram_;
     const PramUser user_;
@@ -221,7 +225,7 @@ void RedoLog::Impl::replay(const std::array<HalfContent, 2>& halves, std::uint32
     const HalfContent& older = halves[1 - newest];
     const bool gapless = !older.records.empty() && !halves[newest].records.empty() && older.newest() + 1 == halves[newest].records.front().sequence;
     done.records_replayed = halves[newest].records.size() + (gapless ? older.records.size() : 0);
-    const std::vector<PramRun> entries = entries_of(gapless ? older : HalfContent{}, halves[newest]);
+    const auto [entries, newest_at] = entries_of(gapless ? older : HalfContent{}, halves[newest]);
     std::uint64_t first = ~std::uint64_t{0}, end = 0;
     for (const PramRun& entry : entries) {
         first = std::min(first, entry.at.value());
@@ -230,7 +234,9 @@ void RedoLog::Impl::replay(const std::array<HalfContent, 2>& halves, std::uint32
     std::vector<bool> is_known(entries.empty() ? 0 : (end - first) / word_); // by word
     std::uint64_t words = 0;
     std::vector<PramRun> runs;
-    for (const PramRun& entry : entries | std::views::reverse) {
+    bool is_whole = true;
+    for (std::size_t from = entries.size(); from-- > 0;) {
+        const PramRun& entry = entries[from];
         for (std::size_t i = 0; i < entry.data.size(); i += word_) {
             const std::uint64_t at = entry.at.value() + i;
             auto known = is_known[(at - first) / word_];
@@ -238,8 +244,15 @@ void RedoLog::Impl::replay(const std::array<HalfContent, 2>& halves, std::uint32
             known = true;
             ++words;
             const auto word = entry.data.subspan(i, word_);
-            if (!same_pram_word(word.data(), pram_.view(PramAddress{at}, word_).data(), word_)) runs.push_back({PramAddress{at}, word});
+            if (same_pram_word(word.data(), pram_.view(PramAddress{at}, word_).data(), word_)) continue;
+            runs.push_back({PramAddress{at}, word});
+            is_whole = is_whole && from >= newest_at;
         }
+    }
+    // F1: once a record was begun, those before it are at home. Where they are not, records are damaged, and what is left of the log is old.
+    if (!runs.empty() && (!is_whole || done.torn_tail || has_later_records(halves, halves[newest].newest()))) {
+        runs.clear();
+        done.records_replayed = 0;
     }
     std::ranges::sort(runs, {}, &PramRun::at);
     const PramWritten written = pram_.write_words(user_, runs, words, now);
@@ -247,15 +260,24 @@ void RedoLog::Impl::replay(const std::array<HalfContent, 2>& halves, std::uint32
     done.done = written.end;
 }
 
-/// What all records say, in order. The replay goes through it backwards: writing older values on the way would wear the word, and a cut could leave
-/// one in place.
-std::vector<PramRun> RedoLog::Impl::entries_of(const HalfContent& older, const HalfContent& newer) const {
-    std::vector<PramRun> entries;
+/// The replay goes through it backwards: writing older values on the way would wear the word, and a cut could leave one in place.
+RedoLog::Impl::Entries RedoLog::Impl::entries_of(const HalfContent& older, const HalfContent& newer) const {
+    Entries entries;
     for (const HalfContent* content : {&older, &newer}) {
-        for (const RedoRecord& record : content->records)
-            ensure(append_runs(record, word_, entries), "RedoLog: entries fill a record whose CRC holds");
+        for (const RedoRecord& record : content->records) {
+            entries.newest = entries.all.size();
+            ensure(append_runs(record, word_, entries.all), "RedoLog: entries fill a record whose CRC holds");
+        }
     }
     return entries;
+}
+
+/// Behind damage: no cut leaves a record whose sequence is beyond that of the one to come.
+bool RedoLog::Impl::has_later_records(const std::array<HalfContent, 2>& halves, std::uint64_t last) const {
+    for (const std::uint32_t which : {0u, 1u})
+        for (std::uint64_t at = halves[which].end; at < half_bytes_; at += RedoRecordFormat::unit)
+            if (const auto record = decode_redo_record(half(which).subspan(at), seed_); record && record->sequence > last) return true;
+    return false;
 }
 
 RedoLog::RedoLog(Pram& pram, PramUser user, PramRange ring) : impl_{std::make_unique<Impl>(pram, user, ring)} {}

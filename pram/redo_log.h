@@ -4,6 +4,7 @@
 ///            no head pointer wears out.
 /// Invariant  L1 after recovery a record whose CRC holds is applied as a whole, and any other record not at all.
 ///            L2 replaying the whole ring in order of sequence is idempotent: the ring holds a gapless run of the newest records (FORMAT.md).
+///            Where others than the newest differ from their home, damage is what the ring shows, and nothing is written.
 ///            L3 from mkfs on, words that a log covers are changed through that log alone: a replay would take back any other change.
 /// Cost       The changed words twice, plus two words for each record and one for each run of changed words (8-byte words).
 ///            No allocation in steady state.

@@ -238,7 +238,10 @@ FtlResult<SimTime> Coftl::do_trim(Lpn first, std::uint32_t pages, const Io& io) 
             if (!looked_up) return looked_up;
             done = std::max(done, *looked_up);
         }
-        know_bits(vb);
+        if (!know_bits(vb)) { // all of them go
+            for (const VirtualPage p : shape_.pages()) mapped_.set(vb, p, true);
+            mapped_.set_known(vb, true);
+        }
         bool changed = false;
         for (VirtualPage p = begin; p < end; p = next(p)) {
             if (!do_is_mapped(shape_.lpn(vb, p))) continue;

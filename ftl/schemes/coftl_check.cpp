@@ -78,7 +78,10 @@ void Coftl::check_block(VirtualBlockId vb, std::vector<CoftlPlace>& scratch, std
         return;
     }
     if (!b.settled) return; // nothing is claimed of it yet
-    peek(vb, scratch);
+    if (!peek(vb, scratch)) {
+        out.push_back({"X3", fmt::format("virtual block {}", vb.value()), "a page record of its chain cannot be read"});
+        return;
+    }
     for (const VirtualPage p : shape_.pages()) {
         if (!mapped_.has(vb, p)) {
             if (b.has_table() && tables_.place(b.table, p).mapped())
@@ -106,7 +109,7 @@ BlockStatus Coftl::do_status_of(BlockId block) const {
     if (s.use != CoftlSets::Use::used) return {BlockUse::free, 0};
     const VirtualBlock& b = blocks_[s.vb.value()];
     std::vector<CoftlPlace> places(shape_.page_count());
-    peek(s.vb, places);
+    static_cast<void>(peek(s.vb, places)); // up to a damaged record
     if (!b.settled) apply_statement(s.vb, places);
     std::uint32_t valid = 0;
     for (const VirtualPage p : shape_.pages())

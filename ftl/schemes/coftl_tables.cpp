@@ -283,8 +283,8 @@ void Coftl::apply_statement(VirtualBlockId vb, std::span<CoftlPlace> places) con
     }
 }
 
-/// What the flash says of every page, at no simulated cost: for check() and for questions that are not requests.
-void Coftl::peek(VirtualBlockId vb, std::span<CoftlPlace> places) const {
+/// What the flash says of every page, at no simulated cost: for check() and for questions that are not requests. False: a record cannot be read.
+bool Coftl::peek(VirtualBlockId vb, std::span<CoftlPlace> places) const {
     std::ranges::fill(places, CoftlPlace{});
     for (const ChainIndex index : FirstIds<ChainIndex>{block(vb).length}) {
         const SetId set = set_at(vb, index);
@@ -294,7 +294,7 @@ void Coftl::peek(VirtualBlockId vb, std::span<CoftlPlace> places) const {
             bool erased = true;
             for (std::uint32_t c = 0; c < config_.width; ++c) {
                 const auto cell = array_.inspect_oob(array_.geometry().page_of(sets_.block(set, c), row.value()));
-                if (!cell) return;
+                if (!cell) return false;
                 erased = erased && cell->state == CellState::erased;
                 const auto& oob = cell->oob;
                 whole = whole && cell->state == CellState::programmed && oob && (c == 0 || *first == *oob);
@@ -306,26 +306,26 @@ void Coftl::peek(VirtualBlockId vb, std::span<CoftlPlace> places) const {
                 places[shape_.address(first->lpn).page.value()] = CoftlPlace{index, row, first->kind == PageKind::padding};
         }
     }
+    return true;
 }
 
-void Coftl::know_bits(VirtualBlockId vb) const {
-    if (mapped_.is_known(vb)) return;
-    peek(vb, places_);
+/// False: what a damaged record says is not known, and so are the places of its virtual block; whoever needs them gets the error of its read.
+bool Coftl::know_bits(VirtualBlockId vb) const {
+    if (mapped_.is_known(vb)) return true;
+    if (!peek(vb, places_)) return false;
     apply_statement(vb, places_);
     for (const VirtualPage p : shape_.pages()) mapped_.set(vb, p, places_[p.value()].mapped());
     mapped_.set_known(vb, true);
+    return true;
 }
 
+/// A page of which nobody knows is one, so that it is asked for.
 bool Coftl::do_is_mapped(Lpn lpn) const {
     const auto [vb, page] = shape_.address(lpn);
     const VirtualBlock& b = block(vb);
-    know_bits(vb);
-    return mapped_.has(vb, page) || (b.has_table() && tables_.slot(b.table, page));
+    return !know_bits(vb) || mapped_.has(vb, page) || (b.has_table() && tables_.slot(b.table, page));
 }
 
-std::uint32_t Coftl::mapped_count(VirtualBlockId vb) const {
-    know_bits(vb);
-    return mapped_.count(vb);
-}
+std::uint32_t Coftl::mapped_count(VirtualBlockId vb) const { return know_bits(vb) ? mapped_.count(vb) : shape_.page_count(); }
 
 } // namespace flashlab

@@ -344,7 +344,7 @@ TEST_CASE("a damaged image is refused or reported, and never crashes who opens i
     }
     CAPTURE(refused, reported, harmless);
     CHECK(refused > 50);
-    CHECK(reported > 50);
+    CHECK(reported > 25); // what lies in the log alone is harmless: it no longer rewinds the cells
 }
 
 TEST_CASE("FITRIM tells the free bytes of its range, of pages that the device never had, too", "[fs]") {

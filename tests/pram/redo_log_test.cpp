@@ -230,6 +230,17 @@ TEST_CASE("of a log image cut short or flipped anywhere only less is found", "[p
         if (flipped < whole) ++less;
     }
     CHECK(less > 1000);
+    // What comes before the damage is old: it does not overwrite what came after.
+    std::size_t rewound = 0;
+    for (std::size_t at = 0; at < ring.bytes; at += 3) {
+        TestPram copy{small_config(), t.own};
+        copy.own.cells()[at] ^= static_cast<std::byte>(1u << at % 8);
+        RedoLog damaged{copy.pram, PramUser::fs, ring};
+        (void)damaged.recover(sim_start);
+        const auto homes = copy.own.cells().subspan(ring.bytes), before = t.own.cells().subspan(ring.bytes);
+        rewound += std::ranges::equal(homes, before) ? 0 : 1;
+    }
+    CHECK(rewound <= 20); // in the head of the newest record: it was never begun then, and the one before is written again
     for (std::size_t at = 0; at < ring.bytes; at += 5) {
         REQUIRE(found([&](std::span<std::byte> bytes) { std::ranges::fill(bytes.subspan(at), std::byte{0}); }) <= whole);
     }

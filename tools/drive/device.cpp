@@ -30,7 +30,7 @@ std::string to_text(const DeviceError& error) {
     case DeviceErrorKind::host_io:
         if (error.host_errno == EBADMSG)
             return "nand.img is damaged: a page record that recovery needs is not what was written (its checksum does not hold); 'flashlab fsck' "
-                   "names it; put back copies of both images, or make the device anew";
+                   "names it, and 'flashlab fsck --repair' turns a flipped bit back; else put back copies of both images";
         return fmt::format("the image could not be read or written: {}{}", std::strerror(error.host_errno), host_remedy(error.host_errno));
     }
     return "unknown";
@@ -40,10 +40,12 @@ namespace {
 
 std::string why_no_drive(const DriveError& error) {
     if (error.host_errno == 0) return error.why;
-    return fmt::format("the records of the NAND image cannot be read: {}",
-                       error.host_errno == EBADMSG
-                           ? "a checksum does not hold: nand.img is damaged; put back copies of both images, or make the device anew"
-                           : std::strerror(error.host_errno));
+    return fmt::format(
+        "the records of the NAND image cannot be read: {}",
+        error.host_errno == EBADMSG
+            ? "a checksum does not hold: nand.img is damaged; 'flashlab fsck --repair' turns a flipped bit back; else put back copies of "
+              "both images"
+            : std::strerror(error.host_errno));
 }
 
 } // namespace

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "tools/drive/device.h"
@@ -26,6 +27,8 @@ struct CheckedDevice {
 
 /// `go_on(pages of data read so far)`: false ends the reading of data.
 [[nodiscard]] CheckedDevice check_device(Device& device, DeviceCheckDepth depth, const std::function<bool(std::uint64_t)>& go_on);
+/// Of an image that does not open because of them, without recovery: which page records are damaged. None where the image cannot be read at all.
+[[nodiscard]] std::vector<ImageDamage> damaged_page_records(const std::string& directory);
 void add_damage(const std::vector<ImageDamage>& damage, CheckedDevice& checked);
 
 } // namespace flashlab

@@ -41,7 +41,7 @@ std::unexpected<std::string> refused(const files::path& path, int error_number) 
 
 class File {
 public:
-    File(const files::path& path, int flags) : path_{path}, fd_{::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0600)} {}
+    File(const files::path& path, int flags) : path_{path}, fd_{::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0600)}, open_error_{errno} {}
     File(const File&) = delete;
     File& operator=(const File&) = delete;
     ~File() {
@@ -50,11 +50,11 @@ public:
     [[nodiscard]] int fd() const { return fd_; }
     [[nodiscard]] const files::path& path() const { return path_; }
     [[nodiscard]] bool is_open() const { return fd_ >= 0; }
-    [[nodiscard]] std::unexpected<std::string> failed() const { return refused(path_, errno); }
+    [[nodiscard]] std::unexpected<std::string> failed() const { return refused(path_, is_open() ? errno : open_error_); }
 
 private:
     files::path path_;
-    int fd_;
+    int fd_, open_error_;
 };
 
 std::expected<void, std::string> lock_against_writers(const File& image, const files::path& directory) {

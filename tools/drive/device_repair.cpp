@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "base/contract.h"
+#include "nand/image_page_store.h"
+#include "pram/image_pram_store.h"
 #include "tools/drive/config_file.h"
 #include "tools/drive/device_check.h"
 #include "tools/drive/device_copy.h"
@@ -115,6 +117,49 @@ std::expected<void, std::string> replace_images(const std::string& directory, co
     });
 }
 
+/// A drive that keeps nothing in PRAM wants a pram.img all the same: where it is missing, or is none, there is nothing to restore.
+class RenewedPram {
+public:
+    explicit RenewedPram(const std::string& directory) : path_{files::path{directory} / "pram.img"}, kept_{path_.string() + ".before-repair"} {}
+    ~RenewedPram() {
+        std::error_code ignored;
+        if (is_new_) files::remove(path_, ignored);
+        if (is_new_ && files::exists(kept_, ignored)) files::rename(kept_, path_, ignored);
+    }
+    RenewedPram(const RenewedPram&) = delete;
+    RenewedPram& operator=(const RenewedPram&) = delete;
+
+    /// It belongs to the nand.img beside it. True: it was made.
+    [[nodiscard]] std::expected<bool, std::string> make(const DeviceConfig& config) {
+        if (config.needs_pram() || ImagePramStore::open(path_, PramImageAccess::private_copy)) return false;
+        const files::path nand_path = path_.parent_path() / "nand.img";
+        const auto header = ImagePageStore::read_header(nand_path);
+        if (!header) return false; // the mender says what is wrong with it
+        std::error_code error;
+        if (files::exists(path_, error)) files::rename(path_, kept_, error);
+        if (error) return std::unexpected(fmt::format("{}: {}", path_.string(), error.message()));
+        is_new_ = true;
+        if (auto made = ImagePramStore::create(path_, config.ssd.pram, header->uuid); !made) return std::unexpected(made.error());
+        const auto geometry = Geometry::make(header->geometry);
+        if (!geometry) return std::unexpected(geometry.error());
+        const auto nand = ImagePageStore::open(nand_path, *geometry, HostSync::none, ImageAccess::read_only);
+        const auto generation = nand ? (*nand)->generation() : std::unexpected(nand.error());
+        auto pram = ImagePramStore::open(path_);
+        if (!pram) return std::unexpected(pram.error());
+        if (generation) (*pram)->set_generation(*generation);
+        return true;
+    }
+    void keep() {
+        std::error_code ignored;
+        files::remove(kept_, ignored);
+        is_new_ = false;
+    }
+
+private:
+    files::path path_, kept_;
+    bool is_new_ = false;
+};
+
 } // namespace
 
 std::expected<Repair, std::string> repair_device(const std::string& directory) {
@@ -124,6 +169,9 @@ std::expected<Repair, std::string> repair_device(const std::string& directory) {
     if (!name) return std::unexpected(name.error());
     Repair repair;
     repair.snapshot = *name;
+    RenewedPram pram{directory};
+    const auto is_renewed = pram.make(*config);
+    if (!is_renewed) return std::unexpected(is_renewed.error());
     if (const auto kept = take_snapshot(directory, *name); !kept)
         return std::unexpected(fmt::format("the damaged images cannot be kept: {}", kept.error()));
     std::expected<void, std::string> mended;
@@ -132,9 +180,11 @@ std::expected<Repair, std::string> repair_device(const std::string& directory) {
         mended = images.mend();
         repair.bits_mended = images.bits_mended();
         repair.lost = images.lost();
+        if (*is_renewed) repair.lost.push_back({"pram.img", "was no image, and is made anew; this drive keeps nothing in it"});
         repair.is_in_place = mended && is_sound(directory);
         if (mended && !repair.is_in_place) mended = replace_images(directory, *config, repair);
         if (mended) images.keep();
+        if (mended) pram.keep();
     }
     if (mended) return repair;
     (void)delete_snapshot(directory, *name); // nothing was changed

@@ -156,9 +156,9 @@ inline std::size_t problems_of(const files::path& directory) {
     return std::max<std::size_t>(damage.size(), 1);
 }
 
-inline constexpr std::array kinds{Kind{"hftl", "pram", false},       Kind{"hftl", "pram", true},    Kind{"page_map", "journal", false},
-                                  Kind{"page_map", "journal", true}, Kind{"hftl", "journal", true}, Kind{"page_map", "pram", true},
-                                  Kind{"fast", "pram", false},       Kind{"dftl", "journal", true}, Kind{"coftl", "pram", false},
-                                  Kind{"log_block", "journal", true}};
+inline constexpr std::array kinds{Kind{"hftl", "pram", false},        Kind{"hftl", "pram", true},    Kind{"page_map", "journal", false},
+                                  Kind{"page_map", "journal", true},  Kind{"hftl", "journal", true}, Kind{"page_map", "pram", true},
+                                  Kind{"fast", "pram", false},        Kind{"dftl", "journal", true}, Kind{"coftl", "pram", false},
+                                  Kind{"log_block", "journal", true}, Kind{"coftl", "pram", true}};
 
 } // namespace flashlab::test

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/contract.h"
+#include "nand/image_layout.h"
 #include "nand/image_page_store.h"
 #include "pram/image_pram_store.h"
 #include "tests/tools/drive/damaged_devices.h"
@@ -127,6 +128,35 @@ void damage_all(int images_of_each) {
 
 TEST_CASE("flipped bits in either image are never served as data: the mount refuses, or the read fails, and fsck names them", "[tools][damage]") {
     damage_all(4);
+}
+
+TEST_CASE("after a kill a flipped bit in the record of any page costs that page or a refusal that fsck can name, and never a wrong byte",
+          "[tools][damage]") {
+    for (const Kind& kind : kinds) {
+        if (!kind.killed) continue;
+        const TemporaryDirectory work;
+        const auto directory = work / "device";
+        REQUIRE(make_device_directory(directory, plan_of(kind), "", ExistingDevice::refuse).has_value());
+        const Model model = fill(directory, true, 7);
+        const auto geometry = Geometry::make(read_device_toml(directory)->ssd.nand.geometry);
+        const ImageLayout layout{*geometry};
+        Image image{directory / "nand.img"};
+        Random random{7};
+        for (int tried = 0; tried < 8;) {
+            const Ppn page{static_cast<std::uint32_t>(random.below(geometry->pages()))};
+            const std::uint64_t at = layout.page_record_at(page);
+            if (image.text(at, 1) != "\1") continue; // not programmed
+            ++tried;
+            INFO(kind.scheme << ' ' << kind.metadata << ", page " << page.value());
+            image.flip(at + 8, static_cast<unsigned>(random.below(8)));
+            const Seen seen = compare(directory, model);
+            const auto named = damaged_page_records(directory);
+            image.put_back();
+            CHECK(seen.wrong == "");
+            REQUIRE(named.size() == 1);
+            CHECK_THAT(named.front().where, ContainsSubstring("page " + std::to_string(page.value()) + " "));
+        }
+    }
 }
 
 TEST_CASE("five hundred damaged images of each kind are never served as data", "[.][damage-long]") {

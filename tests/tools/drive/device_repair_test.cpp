@@ -130,6 +130,37 @@ TEST_CASE("a damaged wear counter gets the greatest of the others, and the repai
     check_repaired(work / "device", model, *repair);
 }
 
+TEST_CASE("a drive that keeps nothing in PRAM is whole again without its pram.img, missing or damaged", "[tools][damage][repair]") {
+    for (const Kind& kind : {kinds[2], kinds[3], kinds[7]}) {
+        for (const bool is_missing : {true, false}) {
+            INFO(kind.scheme << (kind.killed ? " killed" : " closed") << (is_missing ? ", missing" : ", zeros"));
+            const TemporaryDirectory work;
+            const auto directory = work / "device";
+            REQUIRE(make_device_directory(directory, plan_of(kind), "", ExistingDevice::refuse).has_value());
+            const Model model = fill(directory, kind.killed, 5);
+            const auto whole = images_of(directory);
+            files::remove(directory / "pram.img");
+            if (!is_missing) std::ofstream{directory / "pram.img"} << std::string(8192, '\0');
+            CHECK_FALSE(DeviceDirectory::open(directory, OpenOptions{}).has_value());
+            const auto repair = repair_device(directory);
+            INFO((repair ? "" : repair.error()));
+            REQUIRE(repair.has_value());
+            CHECK(repair->is_in_place);
+            REQUIRE(repair->lost.size() == 1);
+            CHECK(repair->lost.front().path == "pram.img");
+            CHECK(images_of(directory).at("nand.img") == whole.at("nand.img"));
+            CHECK_FALSE(files::exists(directory / "pram.img.before-repair"));
+            check_repaired(directory, model, *repair);
+        }
+    }
+    const TemporaryDirectory work;
+    const auto directory = work / "device";
+    REQUIRE(make_device_directory(directory, plan_of(kinds[1]), "", ExistingDevice::refuse).has_value());
+    files::remove(directory / "pram.img");
+    CHECK_FALSE(repair_device(directory).has_value()); // hftl keeps its map there
+    CHECK_FALSE(files::exists(directory / "pram.img"));
+}
+
 TEST_CASE("a nand.img that was cut short within its data loses what was behind the cut; where PRAM must agree with it, it is refused",
           "[tools][damage][repair]") {
     for (const Kind& kind : {kinds[2], kinds[3], kinds[8]}) {

@@ -228,6 +228,7 @@ int run_fsck(const FsckOptions& o) {
     if (const auto free = wait_for_images(o.directory, o.look_only ? DeviceAccess::look : DeviceAccess::check, options.complain); !free)
         return complain(fmt::format("fsck: {}", free.error()), fsck_operational);
     auto opened = DeviceDirectory::open(o.directory, options);
+    if (!opened && damage.empty()) damage = damaged_page_records(o.directory);
     const bool is_unreadable = !opened && damage.empty(); // a header, the length of an image, or a metadata structure
     if (is_unreadable && !o.repair) return complain(fmt::format("fsck: {}", opened.error()), fsck_operational);
     CheckedDevice checked;
@@ -270,8 +271,10 @@ int run_fsck(const FsckOptions& o) {
     if (!clean)
         complain(fmt::format(
             "fsck: {}: {} problems that recovery does not mend; {}", o.directory, problems.items().size(),
-            damage.empty() ? "copy the files out of a --read-only mount and make the device anew"
-                           : "put back copies of both images, or copy out with 'mount -o recovery' what can be read, and make the device anew"));
+            damage.empty()
+                ? "'fsck --repair' turns flipped bits back and keeps what reads; or copy the files out of a --read-only mount"
+                : "'fsck --repair' turns flipped bits back and keeps what reads; or put back copies of both images, or copy out with 'mount "
+                  "-o recovery' what can be read"));
     return clean ? fsck_clean : fsck_uncorrected;
 }
 
