@@ -46,7 +46,7 @@ for ftl in hftl fast dftl block_map; do
     python3 "$here/timeline_check.py" "$work/$ftl.json" "$work/$ftl.db" 0 9000000000000000000 || wrong "$ftl: the timeline"
 done
 # Hundreds of requests at a time: a track for each.
-code 0 bench --preset tiny --ftl page_map --rw randwrite --bs 4k --io-size 4M --iodepth 600 --log all --events "$work/deep.db"
+code 0 bench --preset tiny --ftl page_map --rw randread --precondition fill:90 --bs 4k --io-size 16M --iodepth 1000 --log all --events "$work/deep.db"
 code 0 export "$work/deep.db" --perfetto "$work/deep.json"
 python3 "$here/timeline_check.py" "$work/deep.json" "$work/deep.db" 0 9000000000000000000 || wrong "the timeline of hundreds of requests at a time"
 # A window: what lies in it in part is there in whole.

@@ -172,7 +172,7 @@ nbdkit_plugin description() {
     plugin.close = on_close;
     plugin.get_size = on_size;
     plugin.block_size = on_block_size;
-    plugin.can_flush = plugin.can_trim = plugin.can_zero = plugin.can_multi_conn = plugin.can_extents = on_yes;
+    plugin.can_flush = plugin.can_trim = plugin.can_zero = plugin.can_fast_zero = plugin.can_multi_conn = plugin.can_extents = on_yes;
     plugin.can_fua = on_native_fua;
     plugin.pread = on_read;
     plugin.pwrite = on_write;

@@ -26,7 +26,8 @@ private:
         }
         const auto old = parse_old(line, request);
         if (old.kind != TraceParse::Kind::request)
-            return TraceParse::bad(0, "the first line is neither 'fio version 2 iolog' nor 'fio version 3 iolog'");
+            return TraceParse::bad(
+                0, "no line of version 1 (0 or 1, offset, length), and the first line is neither 'fio version 2 iolog' nor 'fio version 3 iolog'");
         version_ = 1;
         return old;
     }

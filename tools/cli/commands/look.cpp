@@ -79,8 +79,16 @@ std::string mode_text(std::uint32_t mode) {
 std::string time_text(const FileTime& time) {
     const std::time_t seconds = time.seconds;
     std::tm utc{};
-    ::gmtime_r(&seconds, &utc);
-    return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min);
+    if (::gmtime_r(&seconds, &utc) == nullptr) return fmt::format("@{}", time.seconds); // its year does not fit an int
+    return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}", std::int64_t{utc.tm_year} + 1900, utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min);
+}
+
+/// null where 64 bits do not hold it: behind the year 2262, and before 1677.
+Json nanoseconds_of(const FileTime& time) {
+    std::int64_t ns = 0;
+    if (__builtin_mul_overflow(time.seconds, std::int64_t{1'000'000'000}, &ns) || __builtin_add_overflow(ns, std::int64_t{time.nanoseconds}, &ns))
+        return {};
+    return ns;
 }
 
 Json as_json(const DriveEntry& entry, const std::string& path) {
@@ -93,7 +101,7 @@ Json as_json(const DriveEntry& entry, const std::string& path) {
                               {"gid", a.gid},
                               {"size_bytes", a.size},
                               {"allocated_bytes", a.blocks_512 * 512},
-                              {"modified_ns", a.modified.seconds * 1'000'000'000 + a.modified.nanoseconds}});
+                              {"modified_ns", nanoseconds_of(a.modified)}});
     if (!entry.target.empty()) json.add("target", entry.target);
     return json;
 }
