@@ -54,6 +54,7 @@ assert h.get_block_size(nbd.SIZE_MINIMUM) == 512 and h.get_block_size(nbd.SIZE_P
 h.pwrite(b"b" * 4096, 65536, nbd.CMD_FLAG_FUA)
 h.trim(4096, 0)
 h.zero(512, 65536)
+h.zero(512, 65536, nbd.CMD_FLAG_FAST_ZERO)
 assert h.pread(8192, 0) == bytes(4096) + b"a" * 4096
 assert h.pread(4096, 65536) == bytes(512) + b"b" * 3584
 h.pwrite(b"end", size - 3) if h.get_block_size(nbd.SIZE_MINIMUM) == 1 else h.pwrite(b"e" * 512, size - 512)
