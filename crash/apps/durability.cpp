@@ -99,7 +99,7 @@ void Durability::sync_directory(std::uint32_t end, std::uint64_t directory) {
     attributes_until_[directory] = std::max(attributes_until_[directory], end);
     std::uint32_t last_change = 0;
     if (const FilePast* itself = past_.file(directory)) // its rights and attributes
-        for (const std::uint32_t i : part_of(itself->lines, names_until_, end)) last_change = i + 1;
+        if (const auto waiting = part_of(itself->lines, names_until_, end); !waiting.empty()) last_change = waiting.back() + 1;
     for (const std::uint32_t i : names_between(names_until_, end)) {
         if (!(is_in(past_.line(i), directory) || past_.facts(i).ino == directory)) continue;
         last_change = std::max(last_change, i + 1);

@@ -113,9 +113,9 @@ void LeftState::write(std::uint32_t i, Growing& to) {
     const WriteLoss& loss = asked == write_losses_.end() ? none : asked->second;
     const std::uint64_t end = line.offset + line.data.size(), size_before = to.file.size;
     const bool wants_to_grow = end > size_before;
-    // The journal that has a carrier has all sizes before it.
     // One that changed no size brings none, where the change before it is lost.
     const bool grew = past_.facts(i).size_after != past_.facts(i).size_before;
+    // The journal that has a carrier has all sizes before it.
     bool may_grow = is_before_carrier(i) || (grew && to.grows && !loss.size && (model_.names != NameOrder::prefix || i < names_until_));
     const bool could_grow = may_grow;
     const bool by_write = model_.append == AppendRule::by_write;

@@ -166,8 +166,9 @@ void LeftState::apply_rename(std::uint32_t i) {
     if (facts.ino == facts.replaced) return;
     if (line.act == Act::exchange) {
         if (at(line.parent, line.name) != facts.ino || at(line.to_parent, line.to_name) != facts.replaced) return;
-        if (is_within(line.to_parent, facts.ino) || is_within(line.parent, facts.replaced)) return; // neither may come into itself
-        directories_[line.parent].entries[line.name] = 0;                                           // so that put() takes neither for replaced
+        // Neither may come into itself.
+        if (is_within(line.to_parent, facts.ino) || is_within(line.parent, facts.replaced)) return;
+        directories_[line.parent].entries[line.name] = 0; // so that put() takes neither for replaced
         directories_[line.to_parent].entries[line.to_name] = 0;
         put(line.parent, line.name, facts.replaced);
         put(line.to_parent, line.to_name, facts.ino);
@@ -216,7 +217,8 @@ void LeftState::list(std::uint64_t directory, const std::string& above) {
         LeftName entry{.path = above + name, .mode = mode_of(ino), .ino = ino, .target = {}, .parent = directory};
         if (S_ISLNK(entry.mode)) entry.target = made_[ino]->data;
         tree_.names.push_back(entry);
-        const bool has_content = S_ISREG(entry.mode) || (S_ISDIR(entry.mode) && past_.file(ino) != nullptr); // attributes are lines of it, too
+        // A directory's attributes are lines of it, too.
+        const bool has_content = S_ISREG(entry.mode) || (S_ISDIR(entry.mode) && past_.file(ino) != nullptr);
         if (has_content && !tree_.files.contains(ino)) make_file(ino);
         if (S_ISDIR(entry.mode)) list(ino, entry.path + "/");
     }

@@ -66,13 +66,11 @@ bool is_alive(const sockaddr_un& address) {
     return alive;
 }
 
-/// The inode number of the file at `path`, seen from `folder`; 0 when there is none.
-std::uint64_t inode_at(int folder, const std::string& path) {
+/// The inode number of the file of that name; 0 when there is none.
+std::uint64_t inode_at(int folder, const std::string& name) {
     struct stat status {};
-    return fstatat(folder, path.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 ? status.st_ino : 0;
+    return fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 ? status.st_ino : 0;
 }
-
-std::string name_of(const std::string& path) { return std::filesystem::path{path}.filename(); }
 
 int open_folder_of(const std::string& path) {
     const std::string folder = std::filesystem::path{path}.parent_path();
@@ -111,7 +109,7 @@ std::expected<int, std::string> listen_at(const std::string& path) {
 
 } // namespace
 
-std::expected<std::unique_ptr<ControlSocket>, std::string> ControlSocket::make(std::string path, ControlHandler handler) {
+std::expected<std::unique_ptr<ControlSocket>, std::string> ControlSocket::make(const std::string& path, ControlHandler handler) {
     const auto listener = listen_at(path);
     if (!listener) return std::unexpected(listener.error());
     const int wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -121,11 +119,11 @@ std::expected<std::unique_ptr<ControlSocket>, std::string> ControlSocket::make(s
         unlink(path.c_str());
         return std::unexpected(fmt::format("control socket {}: {}: raise the limit of open files (ulimit -n)", path, why));
     }
-    return std::unique_ptr<ControlSocket>{new ControlSocket{std::move(path), std::move(handler), *listener, wake}};
+    return std::unique_ptr<ControlSocket>{new ControlSocket{path, std::move(handler), *listener, wake}};
 }
 
-ControlSocket::ControlSocket(std::string path, ControlHandler handler, int listener, int wake)
-    : path_{std::move(path)}, folder_{open_folder_of(path_)}, file_{inode_at(folder_, name_of(path_))}, handler_{std::move(handler)},
+ControlSocket::ControlSocket(const std::string& path, ControlHandler handler, int listener, int wake)
+    : folder_{open_folder_of(path)}, name_{std::filesystem::path{path}.filename()}, file_{inode_at(folder_, name_)}, handler_{std::move(handler)},
       listener_{listener}, wake_{wake} {}
 
 ControlSocket::~ControlSocket() {
@@ -141,16 +139,11 @@ void ControlSocket::start() {
 
 void ControlSocket::stop() {
     if (stopping_.exchange(true)) return;
-    remove_file();
+    if (file_ != 0 && inode_at(folder_, name_) == file_) unlinkat(folder_, name_.c_str(), 0);
     eventfd_write(wake_, 1);
     if (thread_.joinable()) thread_.join();
     for (const Client& client : clients_) close(client.fd);
     clients_.clear();
-}
-
-void ControlSocket::remove_file() {
-    const std::string name = name_of(path_);
-    if (file_ != 0 && inode_at(folder_, name) == file_) unlinkat(folder_, name.c_str(), 0);
 }
 
 void ControlSocket::accept_client() {

@@ -25,7 +25,7 @@ namespace flashlab {
 class ControlSocket {
 public:
     /// The error is a whole sentence with the remedy.
-    [[nodiscard]] static std::expected<std::unique_ptr<ControlSocket>, std::string> make(std::string path, ControlHandler handler);
+    [[nodiscard]] static std::expected<std::unique_ptr<ControlSocket>, std::string> make(const std::string& path, ControlHandler handler);
     ~ControlSocket();
     ControlSocket(const ControlSocket&) = delete;
     ControlSocket& operator=(const ControlSocket&) = delete;
@@ -35,21 +35,19 @@ public:
     void stop();
 
 private:
-    /// Our socket file, if it still is there.
-    void remove_file();
     struct Client {
         int fd;
         std::string received;
     };
-    ControlSocket(std::string path, ControlHandler handler, int listener, int wake);
+    ControlSocket(const std::string& path, ControlHandler handler, int listener, int wake);
     void loop();
     void accept_client();
     /// False: hang up on the client.
     [[nodiscard]] bool serve(Client& client);
 
-    std::string path_;
     int folder_;         ///< where the socket file lies, wherever that is moved
-    std::uint64_t file_; ///< inode number of our socket file: another mount's may lie there
+    std::string name_;   ///< of the socket file
+    std::uint64_t file_; ///< its inode number: another mount's may lie there
     ControlHandler handler_;
     int listener_;
     int wake_;

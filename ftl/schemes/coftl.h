@@ -204,8 +204,8 @@ private:
     [[nodiscard]] const CoftlStatement* recovered_statement(VirtualBlockId vb) const;
     void apply_statement(VirtualBlockId vb, std::span<CoftlPlace> places) const;
     /// Into a buffer of the caller, as a question allocates nothing.
-    bool peek(VirtualBlockId vb, std::span<CoftlPlace> places) const;
-    bool know_bits(VirtualBlockId vb) const;
+    [[nodiscard]] bool peek(VirtualBlockId vb, std::span<CoftlPlace> places) const;
+    [[nodiscard]] bool know_bits(VirtualBlockId vb) const;
 
     // coftl_chain.cpp: the flash side of a virtual block
     FtlResult<SimTime> program_page(VirtualBlockId vb, TableId table, VirtualPage page, Buffer data, const Io& io);

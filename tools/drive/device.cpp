@@ -14,6 +14,10 @@
 
 namespace flashlab {
 
+namespace {
+constexpr std::string_view what_helps_records = "'flashlab fsck --repair' turns a flipped bit back; else put back copies of both images";
+} // namespace
+
 std::string to_text(const DeviceError& error) {
     switch (error.kind) {
     case DeviceErrorKind::uncorrectable:
@@ -29,8 +33,9 @@ std::string to_text(const DeviceError& error) {
                "files off, or a copy of the device";
     case DeviceErrorKind::host_io:
         if (error.host_errno == EBADMSG)
-            return "nand.img is damaged: a page record that recovery needs is not what was written (its checksum does not hold); 'flashlab fsck' "
-                   "names it, and 'flashlab fsck --repair' turns a flipped bit back; else put back copies of both images";
+            return fmt::format("nand.img is damaged: a page record that recovery needs is not what was written (its checksum does not hold); "
+                               "'flashlab fsck' names it; {}",
+                               what_helps_records);
         return fmt::format("the image could not be read or written: {}{}", std::strerror(error.host_errno), host_remedy(error.host_errno));
     }
     return "unknown";
@@ -40,12 +45,9 @@ namespace {
 
 std::string why_no_drive(const DriveError& error) {
     if (error.host_errno == 0) return error.why;
-    return fmt::format(
-        "the records of the NAND image cannot be read: {}",
-        error.host_errno == EBADMSG
-            ? "a checksum does not hold: nand.img is damaged; 'flashlab fsck --repair' turns a flipped bit back; else put back copies of "
-              "both images"
-            : std::strerror(error.host_errno));
+    return fmt::format("the records of the NAND image cannot be read: {}",
+                       error.host_errno == EBADMSG ? fmt::format("a checksum does not hold: nand.img is damaged; {}", what_helps_records)
+                                                   : std::strerror(error.host_errno));
 }
 
 } // namespace

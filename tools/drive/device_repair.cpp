@@ -183,8 +183,10 @@ std::expected<Repair, std::string> repair_device(const std::string& directory) {
         if (*is_renewed) repair.lost.push_back({"pram.img", "was no image, and is made anew; this drive keeps nothing in it"});
         repair.is_in_place = mended && is_sound(directory);
         if (mended && !repair.is_in_place) mended = replace_images(directory, *config, repair);
-        if (mended) images.keep();
-        if (mended) pram.keep();
+        if (mended) {
+            images.keep();
+            pram.keep();
+        }
     }
     if (mended) return repair;
     (void)delete_snapshot(directory, *name); // nothing was changed

@@ -36,17 +36,16 @@ std::set<std::uint64_t> linked_files(const LeftTree& tree) {
     return linked;
 }
 
-/// Of a state before, or of the check that looked at it.
-/// Not every host takes every attribute.
-void give_xattrs(int fd, const LeftFile& file, bool is_new) {
+/// Others are of a state before, or of the check that looked at it. Not every host takes every attribute.
+void give_xattrs(const char* path, const std::map<std::string, std::string>& xattrs, bool is_new) {
     std::array<char, 4096> names{};
-    const ssize_t bytes = is_new ? 0 : ::flistxattr(fd, names.data(), names.size());
+    const ssize_t bytes = is_new ? 0 : ::llistxattr(path, names.data(), names.size());
     for (ssize_t at = 0; at < bytes;) {
         const std::string name = names.data() + at;
         at += static_cast<ssize_t>(name.size()) + 1;
-        if (name.starts_with("user.") && !file.xattrs.contains(name)) (void)::fremovexattr(fd, name.c_str());
+        if (name.starts_with("user.") && !xattrs.contains(name)) (void)::lremovexattr(path, name.c_str());
     }
-    for (const auto& [name, value] : file.xattrs) (void)::fsetxattr(fd, name.c_str(), value.data(), value.size(), 0);
+    for (const auto& [name, value] : xattrs) (void)::lsetxattr(path, name.c_str(), value.data(), value.size(), 0);
 }
 
 } // namespace
@@ -107,11 +106,7 @@ std::string StateDirectory::make_name(const LeftName& name, const LeftTree& tree
         if (present == nullptr && ::mkdir(full.c_str(), mode | 0700) != 0) return failed(full);
         if (present != nullptr && (present->mode & 07777) != (mode | 0700)) ::chmod(full.c_str(), mode | 0700);
         const auto itself = tree.files.find(name.ino);
-        if (present == nullptr && itself == tree.files.end()) return {};
-        const int directory = ::open(full.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (directory < 0) return failed(full);
-        give_xattrs(directory, itself == tree.files.end() ? LeftFile{} : itself->second, present == nullptr);
-        ::close(directory);
+        give_xattrs(full.c_str(), itself == tree.files.end() ? LeftFile{}.xattrs : itself->second.xattrs, present == nullptr);
     } else if (S_ISLNK(name.mode)) {
         ::unlink(full.c_str());
         if (::symlink(name.target.c_str(), full.c_str()) != 0) return failed(full);
@@ -138,7 +133,7 @@ std::string StateDirectory::make_file(const std::string& full, const LeftFile& f
     }
     std::string why = fill(fd, file, is_new ? 0 : present->size);
     if (why.empty() && (is_new || (present->mode & 07777) != mode) && ::fchmod(fd, mode) != 0) why = std::strerror(errno);
-    give_xattrs(fd, file, is_new);
+    give_xattrs(full.c_str(), file.xattrs, is_new);
     ::close(fd);
     return why.empty() ? why : full + ": " + why;
 }

@@ -70,14 +70,12 @@ bool is_on_read_only_disk(const std::string& path) {
     return ::statvfs(path.c_str(), &disk) == 0 && (disk.f_flag & ST_RDONLY) != 0;
 }
 
-std::string socket_in(const std::string& directory, const std::string& further) {
-    return fmt::format("{}/control{}.sock", absolute_path(directory), further);
-}
+std::string socket_in(const std::string& folder, const std::string& further) { return fmt::format("{}/control{}.sock", folder, further); }
 
 /// Where a mount of the device answers. A disk that became read-only has the socket that its mount made before.
 std::string socket_to_ask(const std::string& directory) {
     std::string path = control_socket_path(directory);
-    return ::access(path.c_str(), F_OK) == 0 ? path : socket_in(directory, "");
+    return ::access(path.c_str(), F_OK) == 0 ? path : socket_in(absolute_path(directory), "");
 }
 
 } // namespace

@@ -61,9 +61,8 @@ int export_timeline(const ExportOptions& o, const std::string& log) {
     fmt::print("{}: {} slices, {} arrows, {} counter values; open it at ui.perfetto.dev, or in any viewer of trace events\n", o.perfetto,
                count->slices, count->arrows, count->counters);
     if (count->left_out > 0)
-        fmt::print(stderr,
-                   "flashlab: export: {} slices are left out: they overlap {} others; a window (--from, --to) of a quieter time has them all\n",
-                   count->left_out, TimelineTracks::most);
+        complain(fmt::format("export: {} slices are left out: they overlap {} others; a window (--from, --to) of a quieter time has them all",
+                             count->left_out, TimelineTracks::most));
     return exit_done;
 }
 

@@ -269,12 +269,10 @@ int run_fsck(const FsckOptions& o) {
     }
     if (mends) return mend(o, problems, otherwise);
     if (!clean)
-        complain(fmt::format(
-            "fsck: {}: {} problems that recovery does not mend; {}", o.directory, problems.items().size(),
-            damage.empty()
-                ? "'fsck --repair' turns flipped bits back and keeps what reads; or copy the files out of a --read-only mount"
-                : "'fsck --repair' turns flipped bits back and keeps what reads; or put back copies of both images, or copy out with 'mount "
-                  "-o recovery' what can be read"));
+        complain(fmt::format("fsck: {}: {} problems that recovery does not mend; 'fsck --repair' turns flipped bits back and keeps what reads; or {}",
+                             o.directory, problems.items().size(),
+                             damage.empty() ? "copy the files out of a --read-only mount"
+                                            : "put back copies of both images, or copy out with 'mount -o recovery' what can be read"));
     return clean ? fsck_clean : fsck_uncorrected;
 }
 
