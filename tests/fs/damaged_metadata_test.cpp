@@ -1,5 +1,6 @@
-// Goal: metadata on PRAM that were damaged are refused or reported, and never crash who opens them; damage in the log of a closed file system is harmless.
-// Method: random bytes of a file system that was closed are changed, wherever something lies; then it is opened read-only and checked. Seeds are fixed.
+// Goal: metadata on PRAM that were damaged are refused or reported, and never crash who opens them; damage in the log of a closed file system is
+// harmless.
+// Method: random bytes of a file system that was closed are changed, wherever something lies; then it is opened read-only and checked. Fixed seeds.
 #include "tests/fs/fs_world.h"
 
 #include <algorithm>
