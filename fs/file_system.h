@@ -145,6 +145,9 @@ public:
     /// Counts an open. An unlinked inode lives until the last close and the last reference.
     [[nodiscard]] virtual FsResult<SimTime> open_file(const FsCall&, Ino ino, const OpenMode& mode) = 0;
     virtual void close_file(const FsCall&, Ino ino, bool for_writing) = 0;
+    /// A close(2) is under way, whose close_file() comes some time after it has returned: its FsCall::close_began. Nothing: it is the same to this
+    /// file system when a close began.
+    [[nodiscard]] virtual std::optional<std::uint64_t> close_begins() { return std::nullopt; }
     /// Returns the bytes read: short only at end of file.
     [[nodiscard]] virtual FsResult<Timed<std::size_t>> read(const FsCall&, Ino ino, std::uint64_t offset, std::span<std::byte> to) = 0;
     /// Returns the bytes written: fewer than asked when no more fit, ENOSPC when none fits. Data that the kernel took earlier (from_page_cache) are

@@ -44,7 +44,8 @@ struct FsCall {
     bool from_page_cache = false;   ///< the kernel took this write from its caller earlier: flags of chattr(1) set since then do not stop it
     bool is_direct = false;         ///< a program's O_DIRECT: what is answered as less than it asked for, the kernel calls an I/O error
     AccessTimes access_times = AccessTimes::relative;
-    StreamId stream = no_stream; ///< what this caller writes goes there, where the file's attribute says nothing (fs/file_stream.h)
+    std::uint64_t close_began = ~std::uint64_t{0}; ///< of close_file: what close_begins() said, or that it was not asked
+    StreamId stream = no_stream;                   ///< what this caller writes goes there, where the file's attribute says nothing (fs/file_stream.h)
     /// Is `caller` in this group, apart from `gid`? Asked seldom, as it may take long. Null: the caller is in no further group.
     bool (*has_group)(const void* caller, std::uint32_t group) = nullptr;
     const void* caller = nullptr; ///< valid until the call is answered

@@ -1,6 +1,8 @@
 #include "crash/apps/history.h"
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/little_endian.h"
 
@@ -11,7 +13,30 @@ namespace {
 constexpr std::string_view head = "FLASHLAB HISTORY 1\n";
 constexpr std::size_t fixed_bytes = 1 + 6 * 8 + 4 + 3 * 4;
 
+/// How many lines had come when line `i`, a sync or a close, began.
+std::uint64_t began(const std::vector<Operation>& history, std::uint64_t i) { return i - std::min(i, history[i].bytes); }
+
 } // namespace
+
+std::vector<Operation> closes_first(std::vector<Operation> history) {
+    const auto is_late = [](const Operation& line) { return line.act == Act::close && line.bytes != 0; };
+    if (std::ranges::none_of(history, is_late)) return history;
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> order; // twice its place, or of a late close just before the line that it goes before; line
+    order.reserve(history.size());
+    for (std::uint64_t i = 0; i < history.size(); ++i) order.emplace_back(is_late(history[i]) ? 2 * began(history, i) : 2 * i + 1, i);
+    std::ranges::sort(order);
+    std::vector<Operation> ordered;
+    ordered.reserve(history.size());
+    for (const auto& [place, i] : order) {
+        const std::uint64_t began_at = began(history, i);
+        Operation& line = ordered.emplace_back(std::move(history[i]));
+        if (line.act == Act::close) line.bytes = 0;
+        if (!is_sync(line.act) || line.bytes == 0) continue;
+        const auto first = std::ranges::lower_bound(order, 2 * began_at + 1, {}, &std::pair<std::uint64_t, std::uint64_t>::first);
+        line.bytes = ordered.size() - 1 - static_cast<std::uint64_t>(first - order.begin());
+    }
+    return ordered;
+}
 
 std::string history_head() { return std::string{head}; }
 

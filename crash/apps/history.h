@@ -4,7 +4,8 @@
 ///            again.
 /// Invariant  A change stands in the history where it took effect, before its answer left. A promise (a line that the program wrote to
 ///            FLASHLAB_ACK_FD) stands behind all that was answered before it was written, and before all that was asked for afterwards.
-///            A sync stands where it ended. It reaches what stood there when it began; of other threads' lines since then it says nothing. Histories
+///            A sync stands where it ended. It reaches what stood there when it began; of other threads' lines since then it says nothing. A close
+///            stands where the file was given back, some time after close(2) returned; closes_first() puts it where it was called. Histories
 ///            recorded before this was counted have 0: they say that nothing came meanwhile.
 /// Cost       The bytes of the data, and some fifty bytes a change.
 /// Power cut  The file of a history that broke off is read up to its last whole record.
@@ -36,7 +37,7 @@ enum class Act : std::uint8_t {
     fsync,      ///< ino: of a file or of a directory; bytes: as of each sync, how many of the lines right before came while it was under way
     fdatasync,  ///< ino, bytes
     sync_all,   ///< bytes. Everything, as `ctl MNT flush` does
-    close,      ///< ino: an open for writing was closed
+    close,      ///< ino: an open for writing was closed; bytes: as of a sync
     promise,    ///< data: one line
 };
 
@@ -59,6 +60,9 @@ struct Operation {
 [[nodiscard]] constexpr bool is_sync(Act act) { return act == Act::fsync || act == Act::fdatasync || act == Act::sync_all; }
 
 [[nodiscard]] constexpr bool keeps_size(const Operation& extend) { return extend.mode != 0; }
+
+/// The same history with each close before the lines that came while it was under way; its count is 0 then.
+[[nodiscard]] std::vector<Operation> closes_first(std::vector<Operation> history);
 
 /// The first bytes of the file of a history.
 [[nodiscard]] std::string history_head();

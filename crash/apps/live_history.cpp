@@ -85,7 +85,7 @@ std::vector<Operation> LiveHistory::history(SimTime at) const {
         begins.push_back(all.size());
         if (line.act == Act::sync_all && line.done_ns > ns_since_start(at)) continue;
         all.push_back(line);
-        if (is_sync(line.act)) all.back().bytes = begins[i] - begins[i - std::min<std::size_t>(i, line.bytes)];
+        if (is_sync(line.act) || line.act == Act::close) all.back().bytes = begins[i] - begins[i - std::min<std::size_t>(i, line.bytes)];
     }
     all.push_back({.act = Act::promise, .at_ms = clock_()});
     return all;

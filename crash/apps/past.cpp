@@ -22,7 +22,7 @@ std::uint32_t first_whole_page(std::uint64_t byte) { return static_cast<std::uin
 
 } // namespace
 
-Past::Past(std::vector<Operation> history) : lines_{std::move(history)}, facts_(lines_.size()) {
+Past::Past(std::vector<Operation> history) : lines_{closes_first(std::move(history))}, facts_(lines_.size()) {
     nodes_[root_number].is_directory = true;
     nodes_[nameless_folder] = {.is_directory = true, .parent = root_number, .name = nameless_folder_name, .entries = {}};
     for (std::uint32_t i = 0; i < size(); ++i) follow(i);

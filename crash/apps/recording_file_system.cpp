@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "crash/apps/history_base.h"
+#include "crash/apps/past.h"
 
 namespace flashlab {
 
@@ -169,7 +170,12 @@ FsResult<SimTime> RecordingFileSystem::remove_xattr(const FsCall& call, Ino ino,
 void RecordingFileSystem::close_file(const FsCall& call, Ino ino, bool for_writing) {
     if (for_writing) before(call, {.act = Act::close, .ino = ino.value()});
     below_.close_file(call, ino, for_writing);
-    if (for_writing) sink_({.act = Act::close, .ino = ino.value()});
+    if (for_writing) sink_({.act = Act::close, .ino = ino.value(), .bytes = lines_() - std::min(lines_(), call.close_began)});
+}
+
+std::optional<std::uint64_t> RecordingFileSystem::close_begins() {
+    (void)before_call_(nullptr);
+    return lines_();
 }
 
 FsResult<Timed<std::size_t>> RecordingFileSystem::write(const FsCall& call, Ino ino, std::uint64_t offset, std::span<const std::byte> from) {

@@ -2,7 +2,7 @@
 ///
 /// Idea       All calls go to the file system below. A call that succeeded and changed something becomes an Operation of the history.
 /// Invariant  Operations are handed to the sink in the order in which they took effect. A call in steps is written down with its last step; a sync
-///            says how many lines of others came since its first one (Act::fsync).
+///            says how many lines of others came since its first one (Act::fsync), a close how many since it was called.
 /// Cost       One copy of the data.
 /// Threading  As the file system below: callers hold their monitor.
 #pragma once
@@ -65,6 +65,7 @@ public:
     FsResult<SimTime> set_file_flags(const FsCall& c, Ino ino, std::uint32_t flags) override { return below_.set_file_flags(c, ino, flags); }
     FsResult<SimTime> open_file(const FsCall& c, Ino ino, const OpenMode& mode) override { return below_.open_file(c, ino, mode); }
     void close_file(const FsCall&, Ino ino, bool for_writing) override;
+    std::optional<std::uint64_t> close_begins() override;
     FsResult<Timed<std::size_t>> read(const FsCall& c, Ino ino, std::uint64_t offset, std::span<std::byte> to) override {
         return below_.read(c, ino, offset, to);
     }

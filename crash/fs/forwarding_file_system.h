@@ -60,6 +60,7 @@ public:
     FsResult<SimTime> set_file_flags(const FsCall& c, Ino ino, std::uint32_t flags) override { return real_->set_file_flags(c, ino, flags); }
     FsResult<SimTime> open_file(const FsCall& c, Ino ino, const OpenMode& mode) override { return real_->open_file(c, ino, mode); }
     void close_file(const FsCall& c, Ino ino, bool for_writing) override { real_->close_file(c, ino, for_writing); }
+    std::optional<std::uint64_t> close_begins() override { return real_->close_begins(); }
     FsResult<Timed<std::size_t>> read(const FsCall& c, Ino ino, std::uint64_t offset, std::span<std::byte> to) override {
         return real_->read(c, ino, offset, to);
     }

@@ -18,7 +18,8 @@ namespace flashlab {
 
 struct OpenHandle {
     WriteErrorMark errors;
-    int flags = 0; ///< of open(2); requests other than read and write do not carry them
+    int flags = 0;                                    ///< of open(2); requests other than read and write do not carry them
+    std::uint64_t close_began = FsCall{}.close_began; ///< of the last close(2) of one of its descriptors; inside the monitor only
 
     [[nodiscard]] static OpenHandle* of(const fuse_file_info* file) { return reinterpret_cast<OpenHandle*>(file->fh); }
 };

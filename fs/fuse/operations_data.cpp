@@ -90,9 +90,21 @@ void on_open(fuse_req_t request, fuse_ino_t ino, fuse_file_info* file) {
         std::move(answer));
 }
 
+/// Each close(2) of a descriptor waits for this one; the release comes after the last of them, and nobody waits for it.
+void on_flush(fuse_req_t request, fuse_ino_t, fuse_file_info* file) {
+    bool is_asked_for = false;
+    service_of(request).with_monitor([&](SimTime) {
+        const auto began = service_of(request).fs().close_begins();
+        is_asked_for = began.has_value();
+        if (began) OpenHandle::of(file)->close_began = *began;
+    });
+    fuse_reply_err(request, is_asked_for ? 0 : ENOSYS); // after ENOSYS no other one comes
+}
+
 void on_release(fuse_req_t request, fuse_ino_t ino, fuse_file_info* file) {
     Service& service = service_of(request);
-    service.serve_silently({.op = FsOp::release, .ino = Ino{ino}}, [&](const FsCall& call) {
+    service.serve_silently({.op = FsOp::release, .ino = Ino{ino}}, [&](FsCall call) {
+        call.close_began = OpenHandle::of(file)->close_began;
         service.fs().close_file(call, Ino{ino}, is_for_writing(file));
         if (is_direct(file) && is_for_writing(file)) service.kernel_pages().forget(Ino{ino}); // another direct writer begins anew
     });
@@ -301,6 +313,7 @@ void on_copy_file_range(fuse_req_t request, fuse_ino_t from, off_t from_offset, 
 
 void add_data_operations(fuse_lowlevel_ops& table, bool kernel_writeback) {
     table.open = on_open;
+    table.flush = on_flush;
     table.release = on_release;
     table.read = on_read;
     table.write = on_write;

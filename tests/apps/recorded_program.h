@@ -41,8 +41,8 @@ public:
         add({.act = Act::zero, .ino = ino, .offset = offset, .bytes = bytes});
     }
     void chmod(std::uint64_t ino, std::uint32_t mode) { add({.act = Act::chmod, .ino = ino, .mode = mode}); }
-    void close(std::uint64_t ino) { add({.act = Act::close, .ino = ino}); }
-    /// `meanwhile`: so many of the calls before came from another thread while it was under way.
+    /// `meanwhile`: so many of the calls before came while it was under way.
+    void close(std::uint64_t ino, std::uint64_t meanwhile = 0) { add({.act = Act::close, .ino = ino, .bytes = meanwhile}); }
     void fsync(std::uint64_t ino, std::uint64_t meanwhile = 0) { add({.act = Act::fsync, .ino = ino, .bytes = meanwhile}); }
     void fdatasync(std::uint64_t ino, std::uint64_t meanwhile = 0) { add({.act = Act::fdatasync, .ino = ino, .bytes = meanwhile}); }
     void sync_all(std::uint64_t meanwhile = 0) { add({.act = Act::sync_all, .bytes = meanwhile}); }
