@@ -1,11 +1,14 @@
 #include "tools/live/kernel_file_system.h"
 
 #include <array>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <fstream>
 #include <string_view>
 #include <thread>
 
+#include <sys/mount.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -23,11 +26,11 @@ namespace fs = std::filesystem;
 struct KnownKind {
     std::string_view name, package;
     std::vector<std::string> make, check; ///< before the device
-    std::vector<std::string> mount{};     ///< options of mount(8)
+    const char* mount = nullptr;          ///< options of mount(2)
 };
 const std::array<KnownKind, 3>& known_kinds() {
     static const std::array<KnownKind, 3> kinds{{{"ext4", "e2fsprogs", {"mkfs.ext4", "-q", "-F"}, {"e2fsck", "-f", "-n"}},
-                                                 {"xfs", "xfsprogs", {"mkfs.xfs", "-q", "-f"}, {"xfs_repair", "-n"}, {"-o", "nouuid"}},
+                                                 {"xfs", "xfsprogs", {"mkfs.xfs", "-q", "-f"}, {"xfs_repair", "-n"}, "nouuid"},
                                                  {"btrfs", "btrfs-progs", {"mkfs.btrfs", "-q", "-f"}, {"btrfs", "check", "--readonly"}}}};
     return kinds;
 }
@@ -65,9 +68,8 @@ std::string KernelFileSystem::why_not(const std::string& kind) {
     const KnownKind* known = find_kind(kind);
     if (known == nullptr) return "allowed: ext4, xfs, btrfs";
     if (::geteuid() != 0) return "loop devices and mounts of the kernel want root: call it with sudo, or in a virtual machine of your own";
-    if (!is_in_sbin("losetup") || ::access("/dev/loop-control", R_OK | W_OK) != 0)
-        return "/dev/loop-control or losetup is missing: load the module with 'modprobe loop', and install the package mount; a container wants "
-               "--privileged";
+    if (::access("/dev/loop-control", R_OK | W_OK) != 0)
+        return "/dev/loop-control is missing: load the module with 'modprobe loop'; a container wants --privileged";
     for (const std::string& program : {known->make.front(), known->check.front()})
         if (!is_in_sbin(program)) return fmt::format("{} is missing: sudo apt-get install {}", program, known->package);
     return kernel_has(kind) ? "" : fmt::format("this kernel has no {}", kind);
@@ -83,50 +85,45 @@ KernelFileSystem::Failure KernelFileSystem::call(std::vector<std::string> words)
 
 KernelFileSystem::Failure KernelFileSystem::attach(const std::string& disk) {
     // Each write goes to the drive, and waits in the drive's buffer for the flush, not in the kernel's copy of the file.
-    if (call({"losetup", "--find", "--show", "--direct-io=on", disk}))
-        if (auto failed = call({"losetup", "--find", "--show", disk})) return failed;
-    std::ifstream{log_} >> loop_;
-    return loop_.starts_with("/dev/") ? std::nullopt : Failure{"losetup names no device"};
+    auto loop = LoopDevice::attach(disk, LoopDevice::Caching::none);
+    if (!loop) loop = LoopDevice::attach(disk, LoopDevice::Caching::of_file);
+    if (!loop) return loop.error();
+    loop_ = std::move(*loop);
+    return std::nullopt;
 }
 
 KernelFileSystem::Failure KernelFileSystem::make() {
     std::vector<std::string> words = find_kind(kind_)->make;
     words.insert(words.end(), mkfs_options_.begin(), mkfs_options_.end());
-    words.push_back(loop_);
+    words.push_back(loop_.path());
     return call(std::move(words));
 }
 
 KernelFileSystem::Failure KernelFileSystem::mount() {
     // XFS refuses a second one of the same UUID, and another mount namespace may still hold that of the state before.
-    std::vector<std::string> words{"mount", "-t", kind_, loop_, mount_point()};
-    const std::vector<std::string>& options = find_kind(kind_)->mount;
-    words.insert(words.begin() + 1, options.begin(), options.end());
-    auto failed = call(std::move(words));
-    is_mounted_ = !failed;
-    return failed;
+    is_mounted_ = ::mount(loop_.path().c_str(), mount_point().c_str(), kind_.c_str(), 0, find_kind(kind_)->mount) == 0;
+    return is_mounted_ ? std::nullopt : Failure{fmt::format("mount -t {}: {}; dmesg may say more", kind_, std::strerror(errno))};
 }
 
 KernelFileSystem::Failure KernelFileSystem::check() {
     std::vector<std::string> words = find_kind(kind_)->check;
-    words.push_back(loop_);
+    words.push_back(loop_.path());
     return call(std::move(words));
 }
 
 KernelFileSystem::Failure KernelFileSystem::unmount() {
-    auto failed = call({"umount", mount_point()});
-    is_mounted_ = failed.has_value();
-    return failed;
+    is_mounted_ = ::umount2(mount_point().c_str(), 0) != 0;
+    return is_mounted_ ? Failure{fmt::format("umount {}: {}", mount_point(), std::strerror(errno))} : std::nullopt;
 }
 
 /// Programs that were killed may hold it for a moment.
 void KernelFileSystem::take_away() {
     for (int tries = 0; is_mounted_ && unmount(); ++tries) {
-        if (tries == 30) is_mounted_ = call({"umount", "--lazy", mount_point()}).has_value();
+        if (tries == 30) is_mounted_ = ::umount2(mount_point().c_str(), MNT_DETACH) != 0;
         if (tries >= 30) break;
         std::this_thread::sleep_for(std::chrono::milliseconds{100});
     }
-    if (!loop_.empty()) static_cast<void>(call({"losetup", "--detach", loop_}));
-    loop_.clear();
+    loop_ = {};
 }
 
 } // namespace flashlab

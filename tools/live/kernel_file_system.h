@@ -1,6 +1,6 @@
 /// A file system of the kernel on a raw drive: ext4, XFS or btrfs on a loop device over the drive's file.
 ///
-/// Idea       The system's own programs do the work (losetup, mkfs, mount, fsck), as a user would call them.
+/// Idea       The file system's own programs make it and look at it, as a user would call them; the kernel is asked for the rest.
 /// Invariant  When the object goes, nothing of it is mounted and its loop device is free, also after a signal and after a power cut below it.
 /// Cost       What these programs take. They want root.
 /// Power cut  Of the drive below: programs get EIO, and take_away() unmounts what is left. The next mount replays the journal.
@@ -10,6 +10,8 @@
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "tools/live/loop_device.h"
 
 namespace flashlab {
 
@@ -39,7 +41,8 @@ public:
 private:
     [[nodiscard]] Failure call(std::vector<std::string> words);
 
-    std::string kind_, log_, loop_; ///< loop_: empty while nothing is attached
+    std::string kind_, log_;
+    LoopDevice loop_;
     std::vector<std::string> mkfs_options_;
     std::filesystem::path mount_point_;
     bool is_mounted_ = false;

@@ -153,12 +153,14 @@ public:
         kernel_.take_away();
         if (auto failed = copy_disk("image")) return std::unexpected(*failed);
         if (auto failed = drive_.unmount()) return std::unexpected(*failed);
-        if (auto failed = judge(path("image"), "/dev/null", ", without any cut"))
-            return std::unexpected(*failed); // what a check does is not recorded
         std::ifstream file{history, std::ios::binary};
         auto lines = read_history(std::string{std::istreambuf_iterator<char>{file}, {}});
         if (!lines) return std::unexpected(lines.error());
-        return BlockHistory{std::move(*lines)};
+        BlockHistory recorded{std::move(*lines)};
+        write_promises(recorded, recorded.size());
+        if (auto failed = judge(path("image"), path("acks"), ", without any cut"))
+            return std::unexpected(*failed); // what a check does is not recorded
+        return recorded;
     }
 
     /// The disk as this cut left it, in the file `image`. States come in the order of what is durable.
@@ -173,9 +175,7 @@ public:
         for (std::size_t i = state.durable; good && i < state.cut && state.kept != DiskState::Kept::nothing; ++i)
             good = apply(image, history.line(i), [&] { return state.kept == DiskState::Kept::all || random.chance(1, 2); });
         ::close(image);
-        std::ofstream acks{path("acks")};
-        for (std::size_t i = 0; i < state.cut; ++i)
-            if (history.line(i).act == Act::promise) acks << history.line(i).data << '\n';
+        write_promises(history, state.cut);
         return good ? std::nullopt : Failure{"the state cannot be written: is TMPDIR full?"};
     }
 
@@ -197,6 +197,11 @@ public:
     }
 
 private:
+    void write_promises(const BlockHistory& history, std::size_t cut) {
+        std::ofstream acks{path("acks")};
+        for (std::size_t i = 0; i < cut; ++i)
+            if (history.line(i).act == Act::promise) acks << history.line(i).data << '\n';
+    }
     static constexpr const char* no_copy = "the disk cannot be copied: is TMPDIR full?";
     /// As it is on the mounted drive.
     Failure copy_disk(const char* to) { return copy(drive_.mount_point() + "/disk", path(to)) == 0 ? std::nullopt : Failure{no_copy}; }
