@@ -18,6 +18,7 @@ constexpr unsigned tiers = 6;
 constexpr std::size_t few = 8, many = 32;
 constexpr double most_states = 1e300;
 constexpr std::size_t lines_looked_at = 200'000'000, fewest_points = 64; ///< of an estimate: about a second
+constexpr std::size_t most_known = 4096, lines_known = 8'000'000;        ///< some 30 bytes a line of the history, at each of the points known
 
 template <class Items>
 auto newest(const Items& items, std::size_t most) {
@@ -129,7 +130,7 @@ UnsyncedLines find_unsynced(const Past& past, const Persistence& model, std::uin
 const UnsyncedLines& StateOrder::unsynced(std::uint32_t cut) {
     const auto found = known_.find(cut);
     if (found != known_.end()) return found->second;
-    if (known_.size() > 4096) known_.clear();
+    if (known_.size() > std::min(most_known, lines_known / (std::size_t{past_.size()} + 1))) known_.clear();
     return known_.emplace(cut, find_unsynced(past_, model_, cut)).first->second;
 }
 
