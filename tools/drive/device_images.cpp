@@ -11,6 +11,7 @@
 #include "nand/private_page_store.h"
 #include "tools/drive/config_file.h"
 #include "tools/drive/device_directory.h"
+#include "tools/text/shell_word.h"
 
 namespace flashlab {
 namespace {
@@ -92,6 +93,9 @@ std::expected<DeviceImages, std::string> open_images(const std::string& director
     auto nand = ImagePageStore::open(place / "nand.img", geometry, HostSync::none, look ? ImageAccess::read_only : ImageAccess::read_write);
     if (!nand) return std::unexpected(nand.error().message);
     auto pram = ImagePramStore::open(place / "pram.img", look ? PramImageAccess::private_copy : PramImageAccess::read_write);
+    if (!pram && !config.needs_pram() && !files::exists(place / "pram.img"))
+        return std::unexpected(fmt::format("{} has no pram.img; this drive keeps nothing in it: flashlab fsck --repair {} makes it anew", directory,
+                                           shell_word(directory)));
     if (!pram) return std::unexpected(pram.error());
     if (auto fits = fits_configuration(directory, config, **nand, **pram); !fits) return std::unexpected(fits.error());
     DeviceImages images;

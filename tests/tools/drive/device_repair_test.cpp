@@ -141,7 +141,9 @@ TEST_CASE("a drive that keeps nothing in PRAM is whole again without its pram.im
             const auto whole = images_of(directory);
             files::remove(directory / "pram.img");
             if (!is_missing) std::ofstream{directory / "pram.img"} << std::string(8192, '\0');
-            CHECK_FALSE(DeviceDirectory::open(directory, OpenOptions{}).has_value());
+            const auto opened = DeviceDirectory::open(directory, OpenOptions{});
+            REQUIRE_FALSE(opened.has_value());
+            if (is_missing) CHECK_THAT(opened.error(), ContainsSubstring("flashlab fsck --repair"));
             const auto repair = repair_device(directory);
             INFO((repair ? "" : repair.error()));
             REQUIRE(repair.has_value());
