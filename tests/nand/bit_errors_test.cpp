@@ -28,7 +28,7 @@ NandConfig with_errors(std::uint32_t cycles_before) {
 
 /// Block 0 is written, and lies for so long.
 struct OldFlash : Flash {
-    explicit OldFlash(const NandConfig& config, Duration shelf = {}) : Flash{config} {
+    explicit OldFlash(const NandConfig& of, Duration shelf = {}) : Flash{of} {
         for (std::uint32_t p = 0; p < geometry.pages_per_block(); ++p) REQUIRE(program(page(0, p), p, at(0)));
         REQUIRE(array.grow_older(shelf));
     }

@@ -98,7 +98,7 @@ std::expected<void, std::string> DeviceHistory::write(const std::string& directo
     return {};
 }
 
-DeviceHistory DeviceHistory::plus(const SampleEvent& s, const FtlCounters& ftl, const Json& counters, const Json& bit_errors,
+DeviceHistory DeviceHistory::plus(const SampleEvent& s, const FtlCounters& ftl, const Json& counters, const Json& raw_errors,
                                   const SsdCounters& ssd) const {
     DeviceHistory out = *this;
     auto& t = out.totals;
@@ -122,7 +122,7 @@ DeviceHistory DeviceHistory::plus(const SampleEvent& s, const FtlCounters& ftl, 
         for (const auto& [name, value] : now.members()) all.add(name, before[name].number() + value.number());
     };
     add(out.own_counters, own_counters, counters);
-    add(out.bit_errors, this->bit_errors, bit_errors);
+    add(out.bit_errors, bit_errors, raw_errors);
     out.uncorrectable_reads += ssd.uncorrectable_reads;
     out.unmapped_reads += ssd.unmapped_reads;
     return out;

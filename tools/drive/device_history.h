@@ -31,7 +31,7 @@ struct DeviceHistory {
     [[nodiscard]] static std::expected<DeviceHistory, std::string> read(const std::string& directory);
     [[nodiscard]] std::expected<void, std::string> write(const std::string& directory) const;
     /// The totals with a running mount's counters on top.
-    [[nodiscard]] DeviceHistory plus(const SampleEvent& sample, const FtlCounters& ftl, const Json& counters, const Json& bit_errors,
+    [[nodiscard]] DeviceHistory plus(const SampleEvent& sample, const FtlCounters& ftl, const Json& counters, const Json& raw_errors,
                                      const SsdCounters& ssd) const;
 };
 

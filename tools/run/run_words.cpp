@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "tools/run/run_report.h"
 #include "tools/text/sizes.h"
 
 namespace flashlab {

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include <fmt/ranges.h>
+
 #include "tests/support/catch.h"
 #include "tests/support/temporary_directory.h"
 #include "tools/imports/imported.h"
