@@ -80,19 +80,18 @@ void Durability::sync_file(std::uint32_t end, std::uint64_t ino, bool data_only)
             if (is_of(past_, i, ino)) force(i);
         return;
     }
-    // The inode's own change that waits in the journal: a sync of data alone looks at its making and at its size only.
+    // The inode's own change that waits in the journal: a sync of data alone looks at its making and at its size only. The journal may have been
+    // committed right behind it, by age; then this sync commits nothing, and what came later waits.
     std::uint32_t last_change = 0;
-    bool grows = false;
     if (const FilePast* file = past_.file(ino))
         for (const std::uint32_t i : part_of(file->lines, data_only ? before : attributes_before, end)) {
             const bool is_size = past_.facts(i).size_after != past_.facts(i).size_before;
-            grows = grows || (is_size && i >= before && past_.line(i).act == Act::write); // is logged when it is written back: now
-            if (past_.line(i).act != Act::write && (is_size || !data_only)) last_change = i + 1;
+            const bool is_write = past_.line(i).act == Act::write;
+            if (is_write ? is_size && i >= before : is_size || !data_only) last_change = i + 1;
         }
     for (const std::uint32_t i : names_between(names_until_, end))
         if (is_of(past_, i, ino) && (!data_only || past_.line(i).act == Act::make)) last_change = std::max(last_change, i + 1);
-    if (!grows && last_change <= names_until_) return;
-    names_until_ = std::max(names_until_, grows || model_.file_sync == SyncReach::everything ? end : last_change);
+    names_until_ = std::max(names_until_, last_change);
 }
 
 void Durability::sync_directory(std::uint32_t end, std::uint64_t directory) {

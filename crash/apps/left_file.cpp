@@ -66,6 +66,7 @@ void LeftState::change(std::uint32_t i, const FilePast& past, Growing& to) {
     const Operation& line = past_.line(i);
     if (line.act == Act::write) return write(i, to);
     if (!is_kept(i)) { // lost_ has it already
+        if (may_zero_first(i)) zero_in_part(i, past, to);
         if (past_.facts(i).size_before != past_.facts(i).size_after && model_.names != NameOrder::any) to.grows = false;
         return;
     }
@@ -86,6 +87,19 @@ void LeftState::change(std::uint32_t i, const FilePast& past, Growing& to) {
         to.file.xattrs[line.name] = line.data;
     } else if (line.act == Act::drop_xattr) {
         to.file.xattrs.erase(line.name);
+    }
+}
+
+/// A truncation or a hole zeroes the rest of a page in the page cache, and that may be written back before the journal has the record.
+void LeftState::zero_in_part(std::uint32_t i, const FilePast& past, Growing& to) const {
+    const Operation& line = past_.line(i);
+    const std::uint64_t from = line.act == Act::truncate ? line.bytes : line.offset;
+    const std::uint64_t last = line.act == Act::truncate ? from : from + line.bytes;
+    for (const std::uint64_t at : {from, last}) {
+        const auto page = static_cast<std::uint32_t>(at / page_bytes);
+        const auto present = to.pages.find(page);
+        if (at % page_bytes == 0 || present == to.pages.end() || !std::ranges::binary_search(past.pages.at(page).lines, i)) continue;
+        if (block_of(i, page, to) == BlockOf::stays) present->second = {.page = page, .version = i};
     }
 }
 
@@ -118,8 +132,8 @@ void LeftState::write(std::uint32_t i, Growing& to) {
     // The journal that has a carrier has all sizes before it.
     bool may_grow = is_before_carrier(i) || (grew && to.grows && !loss.size && (model_.names != NameOrder::prefix || i < names_until_));
     const bool could_grow = may_grow;
-    const bool by_write = model_.append == AppendRule::by_write;
-    if (by_write && (loss.data || loss.size || !loss.pages.empty() || i >= names_until_ || (wants_to_grow && !to.grows))) {
+    const bool by_commit = model_.append == AppendRule::by_commit;
+    if (by_commit && i >= names_until_) {
         to.grows = to.grows && !wants_to_grow;
         lost_.push_back({.line = i});
         return;
@@ -134,7 +148,7 @@ void LeftState::write(std::uint32_t i, Growing& to) {
         const BlockOf block = block_of(i, page, to);
         const bool torn = hit != loss.pages.end() && hit->part == Loss::Part::tear && (!grows_here || apart) && block == BlockOf::stays;
         bool there = block != BlockOf::is_lost && (carried || (!loss.data && (hit == loss.pages.end() || torn)));
-        if (model_.append == AppendRule::together && grows_here) there = there && may_grow;
+        if ((by_commit || model_.append == AppendRule::together) && grows_here) there = there && may_grow;
         if (there) {
             LeftPage& left = to.pages[page];
             const std::uint32_t older = left.page == page ? left.version : no_line;

@@ -31,7 +31,12 @@ void LeftState::sort_losses() {
     for (const Loss& loss : wanted_.losses) {
         if (loss.line >= wanted_.cut) continue;
         if (loss.part == Loss::Part::all) dropped_[loss.line] = true;
-        if (past_.line(loss.line).act != Act::write) continue;
+        if (past_.line(loss.line).act != Act::write) {
+            if (loss.part != Loss::Part::size || !past_.zeroes_in_part(loss.line)) continue;
+            dropped_[loss.line] = true;
+            zeroes_first_.insert(loss.line);
+            continue;
+        }
         WriteLoss& lost = write_losses_[loss.line];
         lost.data = lost.data || loss.part == Loss::Part::all || loss.part == Loss::Part::data;
         lost.size = lost.size || loss.part == Loss::Part::all || loss.part == Loss::Part::size;
@@ -68,8 +73,8 @@ bool LeftState::is_carried(std::uint32_t line, std::uint32_t page) const {
 }
 
 /// ext4 moves the size in the journal at once where the last block is allocated and written (ext4_da_should_update_i_disksize), and waits for no
-/// bytes. The block is so after a sync, or a flush that allocated it. That the journal was committed meanwhile is believed only where a later change
-/// shows it: else each append would fail that is synced a moment later.
+/// bytes. The block is so after a sync, or a flush that allocated it. A new block is zeros until its write is over (dioread_nolock). That the journal
+/// was committed meanwhile is believed only where a later change shows it: else each append would fail that is synced a moment later.
 bool LeftState::is_apart(std::uint32_t line, std::uint32_t page) const {
     if (model_.append != AppendRule::by_block) return model_.append == AppendRule::apart;
     const auto later = std::ranges::upper_bound(past_.name_lines(), line);
@@ -79,7 +84,7 @@ bool LeftState::is_apart(std::uint32_t line, std::uint32_t page) const {
     const FilePast& file = *past_.file(ino);
     const auto& fills = file.pages.at(page).fills;
     const auto own = std::ranges::lower_bound(fills, line);
-    if (own == fills.begin() || (own != fills.end() && *own == line)) return false;
+    if (own == fills.begin() || (own != fills.end() && *own == line)) return true;
     const std::uint32_t fill = *(own - 1);
     const auto flush = std::ranges::upper_bound(file.flushes, fill);
     return fill < durable_->data_until(ino) || (flush != file.flushes.end() && *flush < line);
@@ -112,7 +117,7 @@ void LeftState::make_tree() {
         if (line.act == Act::make) made_[line.ino] = &line;
         if (line.act == Act::write || is_sync(line.act) || line.act == Act::promise || line.act == Act::close) continue;
         if (!is_kept(i))
-            lost_.push_back({.line = i});
+            lost_.push_back({.line = i, .part = may_zero_first(i) ? Loss::Part::size : Loss::Part::all});
         else if (is_about_names(line.act))
             apply_name(i);
     }

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@ struct Loss {
     enum class Part : std::uint8_t {
         all,
         data, ///< of a write, without its size
-        size, ///< of a write, without its data
+        size, ///< of a write, without its data; of a truncation or a hole, all but the zeros in a page that it changed in part
         page, ///< of a write, this page
         tear, ///< of a write, this page: the sectors outside `sectors`
     };
@@ -103,6 +104,8 @@ private:
     void make_file(std::uint64_t ino);
     void start_durable(const FilePast& past, std::uint32_t until, Growing& to) const;
     void change(std::uint32_t line, const FilePast& past, Growing& to);
+    [[nodiscard]] bool may_zero_first(std::uint32_t line) const { return model_.tears_pages && zeroes_first_.contains(line); }
+    void zero_in_part(std::uint32_t line, const FilePast& past, Growing& to) const;
     void write(std::uint32_t line, Growing& to);
     void finish(Growing& from);
     [[nodiscard]] bool is_kept(std::uint32_t line) const; ///< of lines that are no writes
@@ -130,6 +133,7 @@ private:
     CutState wanted_;
     std::uint32_t names_until_ = 0; ///< prefix models: lines about names before this one are there
     std::map<std::uint32_t, WriteLoss> write_losses_;
+    std::set<std::uint32_t> zeroes_first_;                 ///< lost truncations and holes whose zeros have come all the same
     std::vector<bool> dropped_;                            ///< by line: asked for as a whole
     std::map<std::uint64_t, std::uint32_t> carried_until_; ///< by file: the last rename or close that is there and may carry data
     std::map<std::uint64_t, Directory> directories_;

@@ -162,6 +162,12 @@ std::pair<std::uint32_t, std::uint32_t> Past::pages_of(std::uint32_t i) const {
             static_cast<std::uint32_t>((line.offset + line.data.size() + page_bytes - 1) / page_bytes)};
 }
 
+bool Past::zeroes_in_part(std::uint32_t i) const {
+    const Operation& line = lines_[i];
+    if (line.act == Act::truncate) return line.bytes % page_bytes != 0 && line.bytes < facts_[i].size_before;
+    return line.act == Act::zero && (line.offset % page_bytes != 0 || (line.offset + line.bytes) % page_bytes != 0);
+}
+
 bool Past::covers(std::uint32_t i, std::uint32_t page) const {
     const Operation& line = lines_[i];
     const std::uint64_t begin = page * std::uint64_t{page_bytes}, end = begin + page_bytes;

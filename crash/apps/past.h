@@ -65,6 +65,8 @@ public:
     [[nodiscard]] const FilePast* file(std::uint64_t ino) const;
     /// The pages that a write touches: first and one behind the last.
     [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> pages_of(std::uint32_t line) const;
+    /// Does the line, a truncation or a hole, leave a part of a page that had bytes?
+    [[nodiscard]] bool zeroes_in_part(std::uint32_t line) const;
     /// The page as it was after `version`, one of its lines.
     void compose(std::uint64_t ino, std::uint32_t page, std::uint32_t version, std::span<std::byte, page_bytes> to) const;
     /// Equal for equal contents of a page. Not from several threads at once.

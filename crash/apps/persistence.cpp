@@ -9,9 +9,9 @@ namespace {
 
 constexpr std::array models{
     Persistence{"strict", NameOrder::all, SyncReach::everything, AppendRule::together, CarryRule::everything, false, 0, 0},
-    Persistence{"ext4", NameOrder::prefix, SyncReach::everything, AppendRule::by_block, CarryRule::new_blocks, true, 5'000, 35'000},
-    Persistence{"xfs", NameOrder::prefix, SyncReach::last_change, AppendRule::in_order, CarryRule::nothing, true, 30'000, 60'000},
-    Persistence{"btrfs", NameOrder::prefix, SyncReach::own_names, AppendRule::by_write, CarryRule::nothing, false, 30'000, 60'000},
+    Persistence{"ext4", NameOrder::prefix, SyncReach::everything, AppendRule::by_block, CarryRule::new_blocks, true, 7'000, 45'000},
+    Persistence{"xfs", NameOrder::prefix, SyncReach::last_change, AppendRule::in_order, CarryRule::nothing, true, 35'000, 75'000},
+    Persistence{"btrfs", NameOrder::prefix, SyncReach::own_names, AppendRule::by_commit, CarryRule::nothing, false, 35'000, 75'000},
     Persistence{"posix", NameOrder::any, SyncReach::nothing, AppendRule::apart, CarryRule::nothing, true, 0, 0},
 };
 

@@ -22,15 +22,15 @@ enum class SyncReach : std::uint8_t {
     nothing,     ///< not even its own name
     own_names,   ///< the names of this file, and what they need
     last_change, ///< all changes of names up to the file's last one
-    everything,  ///< all changes of names so far, if the file has one of its own that waits
+    everything,  ///< the same; of a directory all changes of names so far, if it has one of its own that waits
 };
 /// How the bytes of an unsynced append and the new size come to the device.
 enum class AppendRule : std::uint8_t {
-    apart,    ///< each without the other; a size without bytes shows zeros
-    in_order, ///< bytes first, page by page, then the size
-    by_block, ///< in order, but apart in the last block if the device has it already
-    together, ///< a page and the size that it gives are one
-    by_write, ///< a whole write(2) at a time
+    apart,     ///< each without the other; a size without bytes shows zeros
+    in_order,  ///< bytes first, page by page, then the size
+    by_block,  ///< in order, but apart in the last block if the device has it already
+    together,  ///< a page and the size that it gives are one
+    by_commit, ///< together, and nothing of a write behind what the journal lost: copy on write
 };
 /// Which data a rename over a name takes with it, and a close after a truncation to nothing.
 enum class CarryRule : std::uint8_t {

@@ -192,6 +192,7 @@ void StateOrder::add_all_but_one(std::uint32_t cut, const UnsyncedLines& u) {
     for (const auto& [ino, lines] : by_file) push(cut, whole(lines));
     for (const std::uint32_t line : newest(u.names, many)) {
         push(cut, {{.line = line}});
+        if (may_zero_first(line)) push(cut, {{.line = line, .part = Loss::Part::size}});
         std::vector<Loss> losses = whole(u.writes);
         losses.push_back({.line = line});
         if (!u.writes.empty()) push(cut, std::move(losses));
@@ -262,7 +263,8 @@ CutState StateOrder::draw(std::uint32_t cut) {
     const std::uint64_t chance = of_16[random_.below(of_16.size())];
     CutState state{cut, {}};
     for (const std::uint32_t line : u.names)
-        if (random_.chance(chance, 16)) state.losses.push_back({.line = line});
+        if (random_.chance(chance, 16))
+            state.losses.push_back({.line = line, .part = may_zero_first(line) && random_.chance(1, 2) ? Loss::Part::size : Loss::Part::all});
     for (const std::uint32_t line : u.writes) {
         if (!random_.chance(chance, 16)) continue;
         const auto [first, behind] = past_.pages_of(line);
@@ -308,8 +310,9 @@ double StateOrder::possible_at(std::uint32_t cut) {
         if (grows && model_.append != AppendRule::apart)
             growing += choices * (behind - first);
         else
-            items += model_.append == AppendRule::by_write ? choices : choices * (behind - first) + (grows ? 1 : 0);
+            items += choices * (behind - first) + (grows ? 1 : 0);
     }
+    if (model_.tears_pages) items += static_cast<double>(std::ranges::count_if(u.names, [&](auto line) { return past_.zeroes_in_part(line); }));
     if (model_.names == NameOrder::any) items += static_cast<double>(u.names.size());
     const double names = model_.names == NameOrder::prefix ? static_cast<double>(u.names.size()) + 1 : 1;
     return items > 990 ? most_states : std::exp2(items) * names * growing;
