@@ -75,7 +75,7 @@ std::optional<std::string> Explorer::run_steps(const Workload& workload) {
     if (!read) return fmt::format("the device cannot be read: {}", describe(read.error()));
     for (std::uint32_t u = 0; u < model_->units(); ++u) {
         const auto page = std::span{pages_}.subspan(std::size_t{u} * model_->unit_bytes(), model_->unit_bytes());
-        if (!model_->shows_newest(u, page)) return "without any cut, " + model_->explain(u, page, forever);
+        if (!model_->shows_newest(u, page)) return "without any cut, " + model_->explain_newest(u, page);
     }
     return std::nullopt;
 }
@@ -120,7 +120,7 @@ std::optional<std::string> Explorer::request(const WorkloadStep& step, std::uint
         for (std::uint32_t i = 0; done && i < count * sector_bytes / model_->unit_bytes(); ++i) {
             const std::uint32_t unit = at * sector_bytes / model_->unit_bytes() + i;
             const auto page = std::span{pages_}.subspan(std::size_t{i} * model_->unit_bytes(), model_->unit_bytes());
-            if (!model_->shows_newest(unit, page)) return "before any cut, " + model_->explain(unit, page, forever);
+            if (!model_->shows_newest(unit, page)) return "before any cut, " + model_->explain_newest(unit, page);
         }
         break;
     case Kind::trim:

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/contract.h"
 
@@ -24,6 +25,14 @@ bool is_stamped(std::span<const std::byte> sector, const SectorStamp& stamp) {
     // The first two words are right, and each pair of words equals the one before it.
     return std::memcmp(sector.data(), stamp.words, sizeof stamp) == 0 &&
            std::memcmp(sector.data(), sector.data() + sizeof stamp, sector.size() - sizeof stamp) == 0;
+}
+
+std::string written(std::uint64_t write) { return write == 0 ? "zeros" : fmt::format("write {}", write); }
+
+/// What all sectors of a unit show, once where it is the same.
+std::string joined(std::vector<std::string> sectors) {
+    if (std::ranges::all_of(sectors, [&](const std::string& one) { return one == sectors.front(); })) sectors.resize(1);
+    return fmt::format("{}", fmt::join(sectors, ", "));
 }
 
 } // namespace
@@ -146,32 +155,40 @@ std::optional<std::size_t> ReferenceModel::match(std::uint32_t unit, std::span<c
 bool ReferenceModel::shows_newest(std::uint32_t unit, std::span<const std::byte> page) const { return shows(unit, page, histories_[unit].back()); }
 
 std::string ReferenceModel::explain(std::uint32_t unit, std::span<const std::byte> page, SimTime at) const {
-    std::string seen;
+    std::string allowed;
+    const History& history = histories_[unit];
+    for (std::size_t i = newest_durable(history, at); i < history.size(); ++i) {
+        if (i != 0 && history[i].arrived > at) continue;
+        allowed += (allowed.empty() ? "" : " or ") + text_of(history[i]);
+    }
+    return fmt::format("unit {} shows {}; allowed: {}", unit, seen_on(unit, page), allowed);
+}
+
+std::string ReferenceModel::explain_newest(std::uint32_t unit, std::span<const std::byte> page) const {
+    return fmt::format("unit {} shows {}; allowed: {}", unit, seen_on(unit, page), text_of(histories_[unit].back()));
+}
+
+std::string ReferenceModel::seen_on(std::uint32_t unit, std::span<const std::byte> page) const {
+    std::vector<std::string> seen;
     for (std::uint32_t s = 0; s < sectors_per_unit_; ++s) {
         const auto sector = page.subspan(std::size_t{s} * sector_bytes, sector_bytes);
         SectorStamp found;
         std::memcpy(found.words, sector.data(), sizeof found);
         const std::uint64_t own = std::uint64_t{unit} * sectors_per_unit_ + s;
         const bool whole = is_stamped(sector, found) && found.words[0] < next_stamp_;
-        if (!seen.empty()) seen += ", ";
-        if (!whole)
-            seen += "garbage";
-        else if (found.words[0] == 0)
-            seen += found.words[1] == 0 ? "zeros" : "garbage";
-        else if (found.words[1] == own + 1)
-            seen += fmt::format("write {}", found.words[0]);
+        if (!whole || (found.words[0] == 0 && found.words[1] != 0))
+            seen.emplace_back("garbage");
         else
-            seen += fmt::format("write {} of sector {}", found.words[0], found.words[1] - 1);
+            seen.push_back(written(found.words[0]) +
+                           (found.words[0] == 0 || found.words[1] == own + 1 ? "" : fmt::format(" of sector {}", found.words[1] - 1)));
     }
-    std::string allowed;
-    const History& history = histories_[unit];
-    for (std::size_t i = newest_durable(history, at); i < history.size(); ++i) {
-        if (i != 0 && history[i].arrived > at) continue;
-        const std::uint64_t write = stamps_of(history[i]).front();
-        allowed += allowed.empty() ? "" : " or ";
-        allowed += write == 0 ? std::string{"zeros"} : fmt::format("write {}", write);
-    }
-    return fmt::format("unit {} shows {}; allowed: {}", unit, seen, allowed);
+    return joined(seen);
+}
+
+std::string ReferenceModel::text_of(const Version& version) const {
+    std::vector<std::string> sectors;
+    for (const std::uint64_t write : stamps_of(version)) sectors.push_back(written(write));
+    return joined(sectors);
 }
 
 void ReferenceModel::adopt(std::uint32_t unit, std::size_t index) {

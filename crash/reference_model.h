@@ -52,6 +52,8 @@ public:
     [[nodiscard]] bool shows_newest(std::uint32_t unit, std::span<const std::byte> page) const;
     /// Says in words what the page shows and what was allowed.
     [[nodiscard]] std::string explain(std::uint32_t unit, std::span<const std::byte> page, SimTime at) const;
+    /// The same where only the newest version was allowed.
+    [[nodiscard]] std::string explain_newest(std::uint32_t unit, std::span<const std::byte> page) const;
     /// Makes version `index` (from match()) the only past of the page.
     void adopt(std::uint32_t unit, std::size_t index);
     /// Every moment at which what is allowed changes: arrivals and the times from which versions are durable.
@@ -67,6 +69,8 @@ private:
     using History = std::vector<Version>;
 
     [[nodiscard]] std::span<const std::uint64_t> stamps_of(const Version& version) const;
+    [[nodiscard]] std::string seen_on(std::uint32_t unit, std::span<const std::byte> page) const;
+    [[nodiscard]] std::string text_of(const Version& version) const;
     [[nodiscard]] bool shows(std::uint32_t unit, std::span<const std::byte> page, const Version& version) const;
     [[nodiscard]] static std::size_t newest_durable(const History& history, SimTime at);
     void change(Sector first, std::uint64_t sectors, const Version& times, bool zeros);

@@ -108,6 +108,9 @@ TEST_CASE("a page that mixes two versions, or shows another page's data, is neit
     CHECK_FALSE(host.allows(torn, 100));
     CHECK_FALSE(host.model.match(2, v2, at(100)).has_value());
     CHECK(host.model.explain(1, mixed, at(100)).find("write 1, write 2") != std::string::npos);
+    // Where only the newest is right, what is seen does not stand among what is allowed, and sectors alike are told once.
+    CHECK(host.model.explain_newest(1, v1) == "unit 1 shows write 1; allowed: write 2");
+    CHECK(host.model.explain_newest(1, mixed) == "unit 1 shows write 1, write 2; allowed: write 2");
 }
 
 TEST_CASE("a write of one sector keeps the other sector of the version before it, as one unit", "[model]") {

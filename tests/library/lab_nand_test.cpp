@@ -134,6 +134,13 @@ TEST_CASE("a cut beyond all simulated time never comes, and no wait goes there",
     CHECK(device->read(device->sectors(), {}));
     CHECK(device->read(device->sectors() + 1, {}).error() == LabError::out_of_range);
     CHECK(device->trim(0, 0));
+    CHECK(device->wait(LabDevice::longest_ns - device->now_ns()));
+    const std::vector<std::byte> sector(512, std::byte{1});
+    CHECK(device->write(0, sector)); // ends behind the longest time
+    for (const std::uint64_t ns : {std::uint64_t{1}, std::uint64_t{1} << 61, std::uint64_t{1} << 63})
+        CHECK(device->wait(ns).error() == LabError::out_of_range);
+    device->cut_at(~std::uint64_t{0}, 1);
+    CHECK(device->has_power());
     const auto nand = *LabNand::make(small_chip());
     nand->cut_at(~std::uint64_t{0}, 1);
     CHECK(nand->program(0, page_of(1)));

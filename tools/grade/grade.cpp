@@ -70,6 +70,16 @@ std::expected<Json, std::string> figures_of(const std::string& what, std::uint64
     return json;
 }
 
+/// Spare space buys every other figure: a scheme that gives the host much less of the drive does not compare. Empty: it does.
+std::string small_capacity(const Json& figures, const Json& reference) {
+    const std::uint64_t own = figures["logical_pages"].number(), all = reference["logical_pages"].number();
+    if (own * 10 >= all * 9) return "";
+    return fmt::format(
+        "it gives the host {} pages of the drive, {} gives {}: more spare space buys every other figure, so they do not compare; plan at "
+        "least nine tenths",
+        own, reference_scheme, all);
+}
+
 void give_points(Grade& grade, const GradeWeights& weights) {
     const GradeFigures own = GradeFigures::of_json(grade.figures), reference = GradeFigures::of_json(grade.reference);
     grade.points = {points_of(own.waf(), reference.waf()), points_of(own.ram_a_page(), reference.ram_a_page()),
@@ -147,13 +157,17 @@ std::expected<Grade, std::string> grade(const GradeRequest& request, const std::
         grade.checks.push_back(ask(check, request, limits));
     }
     if (!grade.is_partial && go_on("figures")) {
-        GradedCheck measured{.name = "figures", .promise = "the loads and recoveries that are measured come to their end", .found = {}, .replay = {}};
+        GradedCheck measured{.name = "figures",
+                             .promise = "what is measured comes to its end, keeps every page, and is of as large a drive",
+                             .found = {},
+                             .replay = {}};
         if (auto figures = figures_of(request.what, request.seed, limits))
             grade.figures = std::move(*figures);
         else
             measured.found = figures.error();
-        grade.checks.push_back(std::move(measured));
         if (auto reference = figures_of(reference_scheme, request.seed, limits)) grade.reference = std::move(*reference);
+        if (measured.found.empty()) measured.found = small_capacity(grade.figures, grade.reference);
+        grade.checks.push_back(std::move(measured));
     } else {
         grade.is_partial = true;
     }

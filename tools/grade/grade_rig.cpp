@@ -138,8 +138,21 @@ void GradeRig::compare() {
     look();
     for (std::uint32_t unit = 0; works() && unit < units(); ++unit) {
         read(unit);
-        if (!wrong_ && !model_->shows_newest(unit, page_)) is_wrong(model_->explain(unit, page_, forever));
+        if (!wrong_ && !model_->shows_newest(unit, page_)) is_wrong(model_->explain_newest(unit, page_));
+        if (works()) read_part(unit);
     }
+}
+
+/// Some sectors of a page show what the whole page has there.
+void GradeRig::read_part(std::uint32_t unit) {
+    const std::uint32_t sectors = model_->unit_bytes() / sector_bytes, first = unit % sectors, count = 1 + unit / sectors % (sectors - first);
+    if (count == sectors) return;
+    std::vector<std::byte> part(std::size_t{count} * sector_bytes, std::byte{0xee});
+    const auto done = device_->ssd().read(Sector{model_->sector_of(unit).value() + first}, count, part, now_);
+    if (answered(fmt::format("a read of a part of page {}", unit), done) &&
+        !std::ranges::equal(part, std::span{page_}.subspan(std::size_t{first} * sector_bytes, part.size())))
+        is_wrong(fmt::format("unit {}: a read of its part, sectors {} to {}, does not show what a read of all of it does", unit, first,
+                             first + count - 1));
 }
 
 void GradeRig::kill() {

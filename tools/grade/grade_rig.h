@@ -49,6 +49,7 @@ private:
     void open();
     bool answered(std::string_view what, const DeviceResult<SimTime>& done);
     void read(std::uint32_t unit);
+    void read_part(std::uint32_t unit); ///< after read()
 
     /// Looks at the answers of the scheme itself: the drive's own come later, over the link.
     class Witness final : public Sabotage {

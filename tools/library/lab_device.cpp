@@ -133,7 +133,7 @@ public:
         return call(0, [&](std::uint32_t) { return device_->ssd().flush(now_); });
     }
     std::expected<void, LabError> wait(std::uint64_t ns) override {
-        if (ns > longest_ns - now_ns()) return std::unexpected(has_power_ ? LabError::out_of_range : LabError::power_lost);
+        if (ns > longest_ns - std::min(longest_ns, now_ns())) return std::unexpected(has_power_ ? LabError::out_of_range : LabError::power_lost);
         const SimTime end = now_ + Duration{static_cast<Duration::rep>(ns)};
         while (has_power_ && wake_ < end && !(cut_ && wake_ >= cut_->at)) {
             now_ = std::max(now_, wake_);
@@ -144,7 +144,9 @@ public:
 
     void cut_at(std::uint64_t at_ns, std::uint64_t seed) override {
         if (!has_power_) return;
-        cut_ = Cut{sim_start + Duration{static_cast<Duration::rep>(std::min(at_ns, longest_ns + 1))}, seed};
+        cut_.reset();
+        if (at_ns > longest_ns) return; // it never comes
+        cut_ = Cut{sim_start + Duration{static_cast<Duration::rep>(at_ns)}, seed};
         if (cut_->at <= now_) cut();
     }
     std::expected<void, std::string> recover() override {

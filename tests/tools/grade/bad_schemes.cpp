@@ -51,6 +51,21 @@ struct RemembersInRam : LyingFtl {
     }
     inline static std::map<std::uint32_t, std::vector<std::byte>> all;
 };
+struct ReadsPartsWrong : LyingFtl {
+    using LyingFtl::LyingFtl;
+    FtlResult<SimTime> do_read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, const Io& io) override {
+        const auto done = LyingFtl::do_read_part(lpn, offset, bytes, to, io);
+        if (!to.empty()) to.front() ^= std::byte{1};
+        return done;
+    }
+};
+/// As with an index of a map that is too narrow: no small drive shows it.
+struct LosesHighPages : LyingFtl {
+    using LyingFtl::LyingFtl;
+    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) override {
+        return first.value() >= 4096 ? FtlResult<SimTime>{io.when} : LyingFtl::do_write(first, pages, from, io);
+    }
+};
 struct Crashes : LyingFtl {
     using LyingFtl::LyingFtl;
     FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) override {
@@ -179,7 +194,20 @@ const Scheme* with_another_plan(std::string_view name) {
     return &scheme;
 }
 
+std::expected<FtlPlan, std::string> half_a_plan(const SsdConfig& config, const Geometry& geometry) {
+    auto plan = honest().plan(config, geometry);
+    if (plan) plan->logical_pages /= 2;
+    return plan;
+}
+
 } // namespace
+
+const Scheme& loses_high_pages() { return *with<LosesHighPages>("bad_high"); }
+
+const Scheme& gives_half_the_drive() {
+    static const Scheme scheme{.name = "bad_half", .idea = "half the pages", .keys = honest().keys, .plan = half_a_plan, .make = honest().make};
+    return scheme;
+}
 
 std::span<const BadScheme> bad_schemes() {
     static const std::vector<BadScheme> all = [] {
@@ -187,6 +215,7 @@ std::span<const BadScheme> bad_schemes() {
             {with_another_plan("bad_plan"), "plan", "two ways"},
             {with<ShowsOnes>("bad_new"), "new", "unit"},
             {with<LosesAWrite>("bad_write"), "requests", "unit"},
+            {with<ReadsPartsWrong>("bad_part"), "sound", "read of its part"},
             {with<Crashes>("bad_crash"), "requests", "signal 11"},
             {with<EndsTheProcess>("bad_exit"), "requests", "exit code 0"},
             {with<Throws>("bad_throw"), "requests", "index 7 of 7"},

@@ -17,6 +17,10 @@ struct BadScheme {
     std::string_view words; ///< that its finding contains
 };
 
+/// What only the larger drives of the figures show; not admitted yet.
+[[nodiscard]] const Scheme& loses_high_pages();
+[[nodiscard]] const Scheme& gives_half_the_drive();
+
 /// All are known by name afterwards (ftl/admit_scheme.h).
 [[nodiscard]] std::span<const BadScheme> bad_schemes();
 

@@ -72,6 +72,20 @@ TEST_CASE("a scheme that fails a check has the grade F and no points, whatever i
     CHECK(bad->to_json()["figures"]["loads"].items().size() == 4); // measured all the same
 }
 
+TEST_CASE("figures that were bought with lost pages, or with a smaller drive, are none", "[grade]") {
+    using namespace flashlab::test;
+    for (const auto& [scheme, words] :
+         {std::pair{&loses_high_pages(), "load mixed"}, std::pair{&gives_half_the_drive(), "gives the host 14336 pages"}}) {
+        REQUIRE(admit_scheme(*scheme).has_value());
+        const auto bad = grade({.what = std::string{scheme->name}, .seed = 1, .states = 1, .cpu_seconds = 20, .weights = {}},
+                               [](std::string_view) { return true; });
+        REQUIRE(bad.has_value());
+        CHECK(bad->mark == "F");
+        CHECK(bad->checks.back().name == "figures");
+        CHECK_THAT(bad->checks.back().found, ContainsSubstring(words));
+    }
+}
+
 TEST_CASE("a grade that was ended early is none", "[grade]") {
     const auto ended = grade({.what = "page_map", .seed = 1, .states = 100, .cpu_seconds = 20, .weights = {}},
                              [](std::string_view next) { return next != "requests"; });
