@@ -28,7 +28,7 @@ enum class SyncReach : std::uint8_t {
 enum class AppendRule : std::uint8_t {
     apart,     ///< each without the other; a size without bytes shows zeros
     in_order,  ///< bytes first, page by page, then the size
-    by_block,  ///< in order, but apart in the last block if the device has it already
+    by_block,  ///< in order, but apart where the journal was committed behind it
     together,  ///< a page and the size that it gives are one
     by_commit, ///< together, and nothing of a write behind what the journal lost: copy on write
 };

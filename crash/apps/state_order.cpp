@@ -306,7 +306,7 @@ double StateOrder::possible_at(std::uint32_t cut) {
     for (const std::uint32_t line : u.writes) {
         const auto [first, behind] = past_.pages_of(line);
         const bool grows = past_.facts(line).size_after != past_.facts(line).size_before;
-        if (grows && model_.append == AppendRule::by_block && meets_block(u, line)) items += choices + 1;
+        if (grows && model_.append == AppendRule::by_block) items += (behind - first) + (meets_block(u, line) ? choices + 1 : 0); // zeros
         if (grows && model_.append != AppendRule::apart)
             growing += choices * (behind - first);
         else

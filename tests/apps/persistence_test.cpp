@@ -112,6 +112,8 @@ TEST_CASE("what is called lost leads to the same state again", "[apps][persisten
     p.append(file, std::string(2 * page, 'y'));
     p.append(file, std::string(page, 'z'));
     (void)p.create("b");
+    p.truncate(file, page + 7);
+    p.punch(file, 3, 9);
     p.write(file, 0, "w");
     p.rename("a", "old");
     p.append(file, "v");
