@@ -13,7 +13,7 @@ explore() { # CODE arguments...
     local want=$1 code=0
     shift
     rm -rf "$place" && mkdir "$place"
-    "$FLASHLAB" crash torture --explore --size 64M --persistence posix --states 40 --jobs 1 --keep "$place" "${reports[@]}" "$@" > "$work/out" 2> "$work/err" || code=$?
+    "$FLASHLAB" crash torture --explore --size "${size:-64M}" --persistence posix --states 40 --jobs 1 --keep "$place" "${reports[@]}" "$@" > "$work/out" 2> "$work/err" || code=$?
     [[ $code -eq $want ]] || die "explore $*: $code instead of $want: $(head -c 2000 "$work/err")"
 }
 judged() { python3 "$here/../support/certificate_forms.py" "$place" "$1" || die "the certificate"; }
@@ -58,7 +58,7 @@ grep -q 'still has files of it open' "$work/err" || die "who is waited for is no
 judged 0
 if [[ -n ${full-} ]]; then
     say "--- 100,000 files"
-    explore 0 --size 256M --check '[ "$(ls | wc -l)" -ge 0 ]' -- perl -e 'for (1 .. 100000) { open F, ">", "f$_" or die; print F $_; close F }'
+    size=256M explore 0 --check '[ "$(ls | wc -l)" -ge 0 ]' -- perl -e 'for (1 .. 100000) { open F, ">", "f$_" or die; print F $_; close F }'
     judged 0
     say "$(grep wall_cpu_seconds "$work/out")"
 fi
