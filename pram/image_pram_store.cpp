@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "base/file_descriptor.h"
 #include "base/file_kind.h"
 #include "base/host_io_error.h"
 #include "base/whole_file_lock.h"
@@ -24,22 +25,6 @@ namespace {
 
 constexpr std::uint64_t generation_at = 64; ///< in the last page, behind the change mark
 constexpr std::uint64_t second_generation_at = 128;
-
-/// Closes on every way out of open() and create() but the successful one.
-class FileDescriptor {
-public:
-    explicit FileDescriptor(int fd) : fd_{fd} {}
-    ~FileDescriptor() {
-        if (fd_ >= 0) ::close(fd_);
-    }
-    FileDescriptor(const FileDescriptor&) = delete;
-    FileDescriptor& operator=(const FileDescriptor&) = delete;
-    [[nodiscard]] int get() const { return fd_; }
-    int release() { return std::exchange(fd_, -1); }
-
-private:
-    int fd_;
-};
 
 std::string host_says(int error_number) { return std::strerror(error_number); }
 

@@ -66,7 +66,7 @@ void LeftState::change(std::uint32_t i, const FilePast& past, Growing& to) {
     const Operation& line = past_.line(i);
     if (line.act == Act::write) return write(i, to);
     if (!is_kept(i)) { // lost_ has it already
-        if (may_zero_first(i)) zero_in_part(i, past, to);
+        if (zeroes_first_.contains(i)) zero_in_part(i, past, to);
         if (past_.facts(i).size_before != past_.facts(i).size_after && model_.names != NameOrder::any) to.grows = false;
         return;
     }

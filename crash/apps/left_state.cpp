@@ -32,7 +32,7 @@ void LeftState::sort_losses() {
         if (loss.line >= wanted_.cut) continue;
         if (loss.part == Loss::Part::all) dropped_[loss.line] = true;
         if (past_.line(loss.line).act != Act::write) {
-            if (loss.part != Loss::Part::size || !past_.zeroes_in_part(loss.line)) continue;
+            if (loss.part != Loss::Part::size || !may_zero_first(past_, model_, loss.line)) continue;
             dropped_[loss.line] = true;
             zeroes_first_.insert(loss.line);
             continue;
@@ -117,7 +117,7 @@ void LeftState::make_tree() {
         if (line.act == Act::make) made_[line.ino] = &line;
         if (line.act == Act::write || is_sync(line.act) || line.act == Act::promise || line.act == Act::close) continue;
         if (!is_kept(i))
-            lost_.push_back({.line = i, .part = may_zero_first(i) ? Loss::Part::size : Loss::Part::all});
+            lost_.push_back({.line = i, .part = zeroes_first_.contains(i) ? Loss::Part::size : Loss::Part::all});
         else if (is_about_names(line.act))
             apply_name(i);
     }

@@ -67,6 +67,11 @@ struct LeftTree {
     std::uint64_t id = 0;                    ///< equal for equal trees
 };
 
+/// A truncation or a hole is lost: may its zeros be in a page that it changed in part all the same? Where data are written in place.
+[[nodiscard]] inline bool may_zero_first(const Past& past, const Persistence& model, std::uint32_t line) {
+    return model.tears_pages && past.zeroes_in_part(line);
+}
+
 class LeftState {
 public:
     LeftState(const Past& past, const Persistence& model, CutState wanted)
@@ -104,7 +109,6 @@ private:
     void make_file(std::uint64_t ino);
     void start_durable(const FilePast& past, std::uint32_t until, Growing& to) const;
     void change(std::uint32_t line, const FilePast& past, Growing& to);
-    [[nodiscard]] bool may_zero_first(std::uint32_t line) const { return model_.tears_pages && zeroes_first_.contains(line); }
     void zero_in_part(std::uint32_t line, const FilePast& past, Growing& to) const;
     void write(std::uint32_t line, Growing& to);
     void finish(Growing& from);

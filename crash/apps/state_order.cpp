@@ -192,7 +192,7 @@ void StateOrder::add_all_but_one(std::uint32_t cut, const UnsyncedLines& u) {
     for (const auto& [ino, lines] : by_file) push(cut, whole(lines));
     for (const std::uint32_t line : newest(u.names, many)) {
         push(cut, {{.line = line}});
-        if (may_zero_first(line)) push(cut, {{.line = line, .part = Loss::Part::size}});
+        if (may_zero_first(past_, model_, line)) push(cut, {{.line = line, .part = Loss::Part::size}});
         std::vector<Loss> losses = whole(u.writes);
         losses.push_back({.line = line});
         if (!u.writes.empty()) push(cut, std::move(losses));
@@ -264,7 +264,8 @@ CutState StateOrder::draw(std::uint32_t cut) {
     CutState state{cut, {}};
     for (const std::uint32_t line : u.names)
         if (random_.chance(chance, 16))
-            state.losses.push_back({.line = line, .part = may_zero_first(line) && random_.chance(1, 2) ? Loss::Part::size : Loss::Part::all});
+            state.losses.push_back(
+                {.line = line, .part = may_zero_first(past_, model_, line) && random_.chance(1, 2) ? Loss::Part::size : Loss::Part::all});
     for (const std::uint32_t line : u.writes) {
         if (!random_.chance(chance, 16)) continue;
         const auto [first, behind] = past_.pages_of(line);
@@ -312,7 +313,7 @@ double StateOrder::possible_at(std::uint32_t cut) {
         else
             items += choices * (behind - first) + (grows ? 1 : 0);
     }
-    if (model_.tears_pages) items += static_cast<double>(std::ranges::count_if(u.names, [&](auto line) { return past_.zeroes_in_part(line); }));
+    items += static_cast<double>(std::ranges::count_if(u.names, [&](auto line) { return may_zero_first(past_, model_, line); }));
     if (model_.names == NameOrder::any) items += static_cast<double>(u.names.size());
     const double names = model_.names == NameOrder::prefix ? static_cast<double>(u.names.size()) + 1 : 1;
     return items > 990 ? most_states : std::exp2(items) * names * growing;

@@ -59,7 +59,6 @@ private:
         std::uint32_t cut = 0;
     };
     void plan(std::uint32_t from);
-    [[nodiscard]] bool may_zero_first(std::uint32_t line) const { return model_.tears_pages && past_.zeroes_in_part(line); }
     [[nodiscard]] double possible_at(std::uint32_t cut);
     [[nodiscard]] bool meets_block(const UnsyncedLines& u, std::uint32_t line) const;
     [[nodiscard]] std::uint32_t draw_cut();

@@ -23,6 +23,7 @@ namespace {
 
 constexpr std::uint32_t depth = 8;       ///< requests in flight
 constexpr std::uint32_t most_pages = 32; ///< of a request
+constexpr std::uint32_t sectors_a_page = 4096 / sector_bytes;
 
 std::uint64_t heap_in_use() {
     const struct mallinfo2 now = ::mallinfo2();
@@ -68,6 +69,8 @@ double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC
 /// What each page of a drive holds: its number, and which write of it was the last. A scheme that loses some programs less, and would be praised.
 class StampedPages {
 public:
+    enum class After : std::uint8_t { loads, power_cuts }; ///< after cuts any write since the last flush may be the one that is there
+
     explicit StampedPages(std::uint32_t pages) : newest_(pages), durable_(pages) {}
 
     /// The bytes of one more write of each.
@@ -85,12 +88,12 @@ public:
     }
     /// From now on each page that was not flushed has one of its writes since its last flush, and nobody knows which.
     void cut() { unflushed_.clear(); }
-    /// What is wrong with what was read; empty: nothing. After a cut any write since the last flush may be the one that is there.
-    [[nodiscard]] std::string wrong(std::uint32_t page, std::uint32_t count, bool after_cut) const {
+    /// What is wrong with what was read; empty: nothing.
+    [[nodiscard]] std::string wrong(std::uint32_t page, std::uint32_t count, After after) const {
         for (std::uint32_t i = 0; i < count; ++i) {
             const auto bytes = std::span{read_}.subspan(i * std::size_t{4096}, 4096);
             const std::uint64_t number = load_le<std::uint64_t>(bytes.first<8>()), version = load_le<std::uint64_t>(bytes.subspan<8, 8>());
-            const std::uint64_t newest = newest_[page + i], oldest = after_cut ? durable_[page + i] : newest;
+            const std::uint64_t newest = newest_[page + i], oldest = after == After::loads ? newest : durable_[page + i];
             if (newest == 0 || (oldest == 0 && version == 0)) continue;
             if (number != page + i) return fmt::format("page {} shows what was written to page {}, or nothing", page + i, number);
             if (version < oldest || version > newest || bytes.back() != data_.back())
@@ -105,6 +108,20 @@ private:
     std::vector<std::uint32_t> unflushed_;
     std::vector<std::byte> data_ = std::vector<std::byte>(std::size_t{most_pages} * 4096, std::byte{0x5a}), read_ = data_;
 };
+
+using After = StampedPages::After;
+
+/// Every page of a drive.
+std::expected<void, std::string> read_back(Ssd& ssd, StampedPages& stamped, std::uint32_t pages, SimTime now, After after) {
+    const char* const when = after == After::loads ? "the loads" : "the power cuts";
+    for (std::uint32_t page = 0; page < pages; ++page) {
+        const auto done = ssd.read(Sector{std::uint64_t{page} * sectors_a_page}, sectors_a_page, stamped.to_read(1), now);
+        if (!done) return std::unexpected(fmt::format("after {}, page {}: {}", when, page, describe(done.error())));
+        now = *done;
+        if (const std::string wrong = stamped.wrong(page, 1, after); !wrong.empty()) return std::unexpected(fmt::format("after {} {}", when, wrong));
+    }
+    return {};
+}
 
 /// A drive under loads.
 class LoadedDrive {
@@ -136,7 +153,7 @@ public:
             const auto done = reads ? drive_.ssd().read(at, count * sectors_a_page, stamped_.to_read(count), now_)
                                     : drive_.ssd().write(at, count * sectors_a_page, stamped_.write(page, count), WriteDurability::volatile_ok, now_);
             if (!done) return std::unexpected(fmt::format("load {}, request {}: {}", name, i, describe(done.error())));
-            if (const std::string wrong = reads ? stamped_.wrong(page, count, false) : ""; !wrong.empty())
+            if (const std::string wrong = reads ? stamped_.wrong(page, count, After::loads) : ""; !wrong.empty())
                 return std::unexpected(fmt::format("load {}, request {}: {}", name, i, wrong));
             written += reads ? 0 : count;
             latency.add(static_cast<std::uint64_t>((*done - now_).count()));
@@ -155,20 +172,10 @@ public:
         f.cpu_ns = (cpu_seconds() - cpu) * 1e9 / static_cast<double>(requests);
         return f;
     }
-    /// Every page, after the loads.
-    std::expected<void, std::string> read_back() {
-        for (std::uint32_t page = 0; page < pages_; ++page) {
-            const auto done = drive_.ssd().read(Sector{std::uint64_t{page} * sectors_a_page}, sectors_a_page, stamped_.to_read(1), now_);
-            if (!done) return std::unexpected(fmt::format("after the loads, page {}: {}", page, describe(done.error())));
-            now_ = *done;
-            if (const std::string wrong = stamped_.wrong(page, 1, false); !wrong.empty()) return std::unexpected("after the loads " + wrong);
-        }
-        return {};
-    }
+    std::expected<void, std::string> read_back() { return flashlab::read_back(drive_.ssd(), stamped_, pages_, now_, After::loads); }
     [[nodiscard]] std::uint32_t pages() const { return pages_; }
 
 private:
-    static constexpr std::uint32_t sectors_a_page = 4096 / sector_bytes;
     [[nodiscard]] std::uint64_t programmed() const {
         std::uint64_t all = 0;
         for (const std::uint64_t n : drive_.array().counters().programs) all += n;
@@ -305,14 +312,7 @@ std::expected<void, std::string> measure_recovery(const std::string& scheme, std
     on = device.power_on(now);
     if (!on) return std::unexpected("after a shutdown: " + on.error());
     f.clean_start_us = static_cast<double>((on->done - now).count()) / 1e3;
-    now = on->done;
-    for (std::uint32_t page = 0; page < sectors / 8; ++page) {
-        const auto done = device.ssd().read(Sector{page * std::uint64_t{8}}, 8, stamped.to_read(1), now);
-        if (!done) return std::unexpected(fmt::format("after the power cuts, page {}: {}", page, describe(done.error())));
-        now = *done;
-        if (const std::string wrong = stamped.wrong(page, 1, true); !wrong.empty()) return std::unexpected("after the power cuts " + wrong);
-    }
-    return {};
+    return read_back(device.ssd(), stamped, static_cast<std::uint32_t>(sectors / sectors_a_page), on->done, After::power_cuts);
 }
 
 double mean_of(const std::vector<LoadFigures>& loads, double LoadFigures::*figure, bool with_sequential) {

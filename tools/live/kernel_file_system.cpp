@@ -46,7 +46,7 @@ bool is_in_sbin(const std::string& program) {
     return false;
 }
 
-/// A module that is there is loaded by mount(8) itself.
+/// A module that is there is loaded by mount(2).
 bool kernel_has(const std::string& kind) {
     std::ifstream listed{"/proc/filesystems"};
     for (std::string word; listed >> word;)
