@@ -50,19 +50,19 @@ using FtlResult = std::expected<T, FtlError>;
 
 /// What all schemes count. What one counts besides, its entry declares (ftl/counters.h).
 struct FtlCounters {
-    std::uint64_t host_pages_read = 0;
+    std::uint64_t host_pages_read = 0; ///< logical pages, as the next two
     std::uint64_t host_pages_written = 0;
-    std::uint64_t host_pages_trimmed = 0;
+    std::uint64_t host_pages_trimmed = 0; ///< of those, that were mapped
     std::uint64_t gc_jobs = 0;
-    std::uint64_t gc_page_copies = 0;
+    std::uint64_t gc_page_copies = 0; ///< flash pages that were programmed for another cause than the host, maps, records and parity
     std::uint64_t retired_blocks = 0;
 };
 
 struct FtlSpace {
-    std::uint32_t free_blocks = 0;  ///< garbage included: erased or to be erased
+    std::uint32_t free_blocks = 0;  ///< garbage included: erased or to be erased; those of an SLC cache are not
     std::uint32_t spare_blocks = 0; ///< outside the logical space
     std::uint32_t bad_blocks = 0;
-    std::uint64_t mapped_pages = 0;
+    std::uint64_t mapped_pages = 0; ///< logical ones; those that lie in a cache of the scheme's own come with the next flush
     std::uint32_t spare_at_end = 0; ///< with fewer spare blocks it becomes read-only
     bool is_read_only = false;      ///< it writes no more, whatever the reason
 };
@@ -77,8 +77,8 @@ struct FtlRecovery {
 
 enum class BlockUse : std::uint8_t { free, open, data, log, translation, bad, other };
 struct BlockStatus {
-    BlockUse use = BlockUse::free;
-    std::uint32_t valid_pages = 0;
+    BlockUse use = BlockUse::free; ///< what no data can go to, and is not bad, is `other`
+    std::uint32_t valid_pages = 0; ///< flash pages of it, of data or maps
 };
 
 class MappingSpace;

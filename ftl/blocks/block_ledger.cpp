@@ -215,11 +215,12 @@ FtlSpace BlockLedger::space() const {
 }
 
 BlockStatus BlockLedger::status_of(BlockId block, BlockUse data_use) const {
+    const std::uint32_t valid_pages = valid_.count(block) * units_.pages_per_unit();
     switch (state_[block.value()]) {
     case State::open:
-        return {BlockUse::open, valid_.count(block)};
+        return {BlockUse::open, valid_pages};
     case State::data:
-        return {data_use, valid_.count(block)};
+        return {data_use, valid_pages};
     case State::bad:
         return {BlockUse::bad, 0};
     case State::outside:

@@ -228,7 +228,8 @@ void Collector::tell(const Job& job, SimTime end, FrontierId of_victim) {
     if (job.copied != 0 && config_.kind_of(of_victim) == 0)
         ledger_.note_placement({PlacementEvent::Kind::media_moved, end, config_.stream_of(of_victim), job.copied});
     if (!events_.wants(EventLevel::all)) return;
-    events_.on(GcJobEvent{job.id, job.start, end, ledger_.group_of(*job.victim), *job.victim, job.copied, job.cause, job.pages});
+    events_.on(GcJobEvent{job.id, job.start, end, ledger_.group_of(*job.victim), *job.victim, job.copied * ledger_.units().pages_per_unit(),
+                          job.cause, job.pages});
 }
 
 FtlResult<SimTime> Collector::give_back(Job& job, SimTime forgotten) {

@@ -147,7 +147,10 @@ private:
         return write_rows(
                    blocks_, what, io.at(*read), [&](std::uint32_t, std::uint32_t pages) { return table_.place_to_rewrite(pages); },
                    [](std::uint32_t, std::uint32_t, SimTime at) { return FtlResult<SimTime>{at}; }, current,
-                   [this](Lpn lpn, UnitId unit, const OpenColumn&, SimTime at) { table_.rewritten(lpn, unit, at); },
+                   [this](Lpn lpn, UnitId unit, const OpenColumn&, SimTime at) {
+                       table_.rewritten(lpn, unit, at);
+                       counters_.gc_page_copies += blocks_.units().pages_per_unit();
+                   },
                    [&](std::uint32_t placed, SimTime at) { return table_.after_row(placed, io.at(at)); }, false)
             .has_value();
     }

@@ -257,6 +257,8 @@ private:
     FtlResult<SimTime> write_version(SimTime now, bool clean);
     FtlResult<SimTime> flush_trims(const Io& io);
     FtlResult<SimTime> drop_chain(VirtualBlockId vb, SimTime now, Cause cause);
+    [[nodiscard]] bool has_records(BlockId block) const { return log_.contains(block) || swap_.contains(block); }
+    void tell(const Origin& origin, SimTime start, SimTime end, BlockId first_old, std::uint32_t valid);
     FtlResult<SimTime> log_record(std::uint32_t kind, const CoftlRecord& record, const Io& io);
     FtlResult<void> mark_bad(BlockId block, SimTime now);
     /// The sets it had, newest first: a span of gone_, until the next call, so that a merge allocates nothing.

@@ -270,7 +270,7 @@ FtlResult<SimTime> Coftl::merge(VirtualBlockId vb, TableId table, SimTime now, C
         const SimTime start = now;
         const auto released = release(old_sets, {done, origin});
         if (!released) return released;
-        if (events_.wants(EventLevel::all)) events_.on(GcJobEvent{origin.parent, start, *released, GroupId{0}, first_old, valid, cause});
+        tell(origin, start, *released, first_old, valid);
         if (valid == shape_.page_count()) return commit(vb, table, done);
         return done;
     }
@@ -305,7 +305,7 @@ FtlResult<SimTime> Coftl::switch_to_last(VirtualBlockId vb, TableId table, SimTi
     const BlockId first_old = sets_.block(old_sets.front(), 0);
     const auto released = release(old_sets, {*durable, origin});
     if (!released) return released;
-    if (events_.wants(EventLevel::all)) events_.on(GcJobEvent{origin.parent, now, *released, GroupId{0}, first_old, 0, cause});
+    tell(origin, now, *released, first_old, 0);
     if (shape_.is_end(primary_index, b.next_row)) return commit(vb, table, *durable);
     return durable;
 }

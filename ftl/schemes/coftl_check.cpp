@@ -100,10 +100,7 @@ void Coftl::check_block(VirtualBlockId vb, std::vector<CoftlPlace>& scratch, std
 
 BlockStatus Coftl::do_status_of(BlockId block) const {
     const auto set = sets_.set_of(block);
-    if (!set) {
-        if (array_.is_bad(block)) return {BlockUse::bad, 0};
-        return {log_.contains(block) || swap_.contains(block) ? BlockUse::other : BlockUse::free, 0};
-    }
+    if (!set) return {array_.is_bad(block) && !has_records(block) ? BlockUse::bad : BlockUse::other, 0}; // or without a partner
     const CoftlSets::Info& s = info_.of(*set);
     if (s.use == CoftlSets::Use::lost) return {array_.is_bad(block) ? BlockUse::bad : BlockUse::other, 0};
     if (s.use != CoftlSets::Use::used) return {BlockUse::free, 0};

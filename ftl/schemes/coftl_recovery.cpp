@@ -7,7 +7,7 @@ namespace flashlab {
 
 FtlResult<FtlRecovery> Coftl::do_recover(SimTime now) {
     const Geometry& g = array_.geometry();
-    for (std::uint32_t b = 0; b < g.blocks(); ++b) bad_blocks_ += array_.is_bad(BlockId{b}) ? 1 : 0;
+    for (const BlockId block : ids<BlockId>(g.blocks())) bad_blocks_ += array_.is_bad(block) && !has_records(block) ? 1 : 0;
     for (const SetId set : FirstIds<SetId>{sets_.count()}) total_wear_ += array_.erase_count(sets_.block(set, 0));
     const auto log = log_.recover(now);
     if (!log) return std::unexpected(fail(log.error(), Lpn{0}));

@@ -223,6 +223,13 @@ FtlResult<SimTime> Coftl::log_record(std::uint32_t kind, const CoftlRecord& reco
     return *end;
 }
 
+/// A job is of whole sets, `valid` page sets of which were copied.
+void Coftl::tell(const Origin& origin, SimTime start, SimTime end, BlockId first_old, std::uint32_t valid) {
+    if (!events_.wants(EventLevel::all)) return;
+    const std::uint32_t pages = config_.width == 1 ? 0 : config_.width * array_.geometry().pages_per_block();
+    events_.on(GcJobEvent{origin.parent, start, end, GroupId{0}, first_old, valid * config_.width, origin.cause, pages});
+}
+
 /// Nothing of the chain is mapped: the log says that it is gone, then its sets are erased.
 FtlResult<SimTime> Coftl::drop_chain(VirtualBlockId vb, SimTime now, Cause cause) {
     CoftlRecord record;
@@ -233,7 +240,7 @@ FtlResult<SimTime> Coftl::drop_chain(VirtualBlockId vb, SimTime now, Cause cause
     const Origin origin{cause, events_.next_id()};
     const auto released = release(sets, {*durable, origin});
     if (!released) return released;
-    if (events_.wants(EventLevel::all)) events_.on(GcJobEvent{origin.parent, now, *released, GroupId{0}, sets_.block(sets.front(), 0), 0, cause});
+    tell(origin, now, *released, sets_.block(sets.front(), 0), 0);
     return durable;
 }
 

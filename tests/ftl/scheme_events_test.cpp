@@ -64,6 +64,39 @@ bool is_collection(Cause cause) { return cause == Cause::gc || cause == Cause::m
 
 } // namespace
 
+TEST_CASE("a job and a block count pages of the flash, where a page of the map is several", "[ftl][events][scheme]") {
+    SsdConfig shape = tiny_config();
+    shape.ftl.mapping_unit_pages = 2;
+    shape.nand.geometry.pages_per_block = 16;
+    on_every_scheme(shape, [](const SsdConfig& config) {
+        AgedDrive drive{config, 2};
+        std::uint64_t told = 0, valid = 0;
+        for (const GcJobEvent& job : drive.log.jobs) told += job.valid_pages;
+        CHECK(told == drive.ftl.counters().gc_page_copies);
+        for (const BlockId block : ids<BlockId>(drive.geometry.blocks())) valid += drive.ftl.status_of(block).valid_pages;
+        const std::uint32_t pages = drive.ftl.logical_page_bytes() / drive.geometry.page_bytes();
+        CHECK(pages == 2);
+        CHECK(valid >= drive.ftl.space().mapped_pages * pages);
+    });
+}
+
+TEST_CASE("a merge of page sets counts the pages of all their blocks", "[ftl][events]") {
+    SsdConfig shape = tiny_config();
+    shape.nand.options.two_plane = true;
+    shape.ftl.striping = 2;
+    const auto config = flashlab::test::shape_for("coftl", shape);
+    REQUIRE(config);
+    AgedDrive drive{*config, 3};
+    REQUIRE(drive.ftl.logical_page_bytes() == 2 * drive.geometry.page_bytes());
+    std::uint64_t told = 0;
+    for (const GcJobEvent& job : drive.log.jobs) {
+        told += job.valid_pages;
+        CHECK(job.victim_pages == 2 * drive.geometry.pages_per_block());
+    }
+    CHECK(told != 0);
+    CHECK(told == drive.ftl.counters().gc_page_copies);
+}
+
 TEST_CASE("every copy and erase of a collection or merge names its job, and is counted with the job's cause", "[ftl][events][scheme]") {
     on_every_scheme(tiny_config(), [](const SsdConfig& config) {
         AgedDrive drive{config, 1};
