@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 #include <utility>
 
@@ -20,8 +19,6 @@
 namespace flashlab {
 
 namespace {
-
-constexpr std::size_t most_in_run = 64;
 
 bool is_zero(std::span<const std::byte> data) {
     return data.front() == std::byte{0} && std::memcmp(data.data(), data.data() + 1, data.size() - 1) == 0;
@@ -198,12 +195,18 @@ std::expected<void, HostIoError> ImagePageStore::noted(std::expected<void, HostI
     return written;
 }
 
+bool ImagePageStore::takes_room(Ppn page, std::span<const std::byte> data) {
+    if (is_zero(data) && is_hole(page)) return false;
+    const BlockId block = geometry_.block_of(page);
+    const std::uint32_t at = geometry_.page_in_block(page);
+    if (std::uint32_t& from = hole_from_[block.value()]; at >= from) from = at + 1;
+    if (waits_for_discard_[block.value()]) keep_from_discard(page);
+    return true;
+}
+
 std::expected<void, HostIoError> ImagePageStore::write_data(Ppn page, std::span<const std::byte> data) {
     if (const int refused = injected_error()) return noted(std::unexpected(HostIoError{refused}));
-    if (is_zero(data) && is_hole(page)) return {};
-    if (std::uint32_t& from = hole_from_[geometry_.block_of(page).value()]; geometry_.page_in_block(page) >= from)
-        from = geometry_.page_in_block(page) + 1;
-    if (waits_for_discard_[geometry_.block_of(page).value()]) keep_from_discard(page);
+    if (!takes_room(page, data)) return {};
     return noted(write_all(fd_, layout_.data_at(page), data));
 }
 
@@ -260,43 +263,6 @@ std::expected<std::span<const std::byte>, HostIoError> ImagePageStore::records_o
     if (auto read = read_all(fd_, layout_.page_record_at(geometry_.page_of(block, 0)), to); !read) return std::unexpected(read.error());
     if (!room.empty()) records_.keep(block);
     return to;
-}
-
-std::expected<void, HostIoError> ImagePageStore::read_pages(std::span<PageFetch> pages) {
-    std::ranges::sort(pages, {}, &PageFetch::page);
-    for (std::size_t first = 0; first < pages.size();) {
-        const BlockId block = geometry_.block_of(pages[first].page);
-        const auto records = records_of(block);
-        if (!records) return std::unexpected(records.error());
-        std::size_t end = first;
-        do {
-            const std::size_t at = std::size_t{geometry_.page_in_block(pages[end].page)} * ImageLayout::page_record_bytes;
-            PageRecord record;
-            pages[end].is_damaged = !decode_page_record(records->subspan(at).first<ImageLayout::page_record_bytes>(), record);
-            pages[end].data_crc = record.data_crc;
-            ++end;
-        } while (end < pages.size() && end - first < most_in_run && pages[end].page.value() == pages[end - 1].page.value() + 1 &&
-                 geometry_.block_of(pages[end].page) == block);
-        if (auto read = read_run(pages.subspan(first, end - first)); !read) return read;
-        first = end;
-    }
-    return {};
-}
-
-/// Pages that follow each other in the image.
-std::expected<void, HostIoError> ImagePageStore::read_run(std::span<PageFetch> run) {
-    std::array<iovec, most_in_run> parts;
-    std::size_t bytes = 0;
-    for (std::size_t i = 0; i < run.size(); ++i) {
-        parts[i] = {run[i].to.data(), run[i].to.size()};
-        bytes += run[i].to.size();
-    }
-    const ssize_t got = ::preadv(fd_, parts.data(), static_cast<int>(run.size()), static_cast<off_t>(layout_.data_at(run.front().page)));
-    if (got == static_cast<ssize_t>(bytes)) return {};
-    for (const PageFetch& page : run) { // a short read or an error: page by page it says which
-        if (auto read = read_data(page.page, 0, page.to); !read) return read;
-    }
-    return {};
 }
 
 std::expected<void, HostIoError> ImagePageStore::write_record(Ppn page, const PageRecord& record) {

@@ -4,7 +4,7 @@
 ///            and pwrite. Page records go through a mapping, but only where the host has allocated their room before: a full host disk is an error.
 /// Invariant  A page's record is written after its data. An erase clears the records and leaves the payload. So the data that a record promises are
 ///            there. One process at a time holds the image (open file description lock).
-/// Cost       One pwrite a program, two an erase. One pread for a page, or for a run of neighbouring pages, whose block's records are in the cache.
+/// Cost       One write a program, or a plane of it, two an erase. One pread for a page, or for neighbouring pages, whose block's records are cached.
 ///            Making an image of any size writes 4 KiB. Holes are punched in batches. A page of zeros where the file has a hole stays a hole.
 /// Power cut  kill -9 leaves a prefix of the calls. With HostSync::ordered the same holds for a power loss of the host; each call then costs a sync.
 /// Source     nand/FORMAT.md.
@@ -15,6 +15,8 @@
 #include <functional>
 #include <memory>
 #include <vector>
+
+#include <sys/uio.h>
 
 #include "base/image_generation.h"
 #include "nand/image_layout.h"
@@ -70,6 +72,8 @@ public:
     /// Reads neighbouring pages in one system call.
     [[nodiscard]] std::expected<void, HostIoError> read_pages(std::span<PageFetch> pages) override;
     [[nodiscard]] std::expected<void, HostIoError> write_data(Ppn page, std::span<const std::byte> data) override;
+    /// Writes pages that follow each other in one system call.
+    [[nodiscard]] std::expected<void, HostIoError> write_run(Ppn first, std::span<const std::span<const std::byte>> pages) override;
     void discard_data(Ppn first, std::uint32_t pages) override;
     [[nodiscard]] std::expected<PageRecord, HostIoError> read_record(Ppn page) override;
     [[nodiscard]] std::expected<void, HostIoError> write_record(Ppn page, const PageRecord& record) override;
@@ -100,6 +104,9 @@ private:
     [[nodiscard]] std::expected<void, HostIoError> sync_if_ordered();
     [[nodiscard]] int injected_error() { return write_faults_ ? write_faults_() : 0; }
     std::expected<void, HostIoError> noted(std::expected<void, HostIoError> written);
+    [[nodiscard]] std::expected<void, HostIoError> write_parts(Ppn first, std::span<iovec> parts);
+    /// False: the page stays a hole.
+    [[nodiscard]] bool takes_room(Ppn page, std::span<const std::byte> data);
     void keep_from_discard(Ppn page);
     [[nodiscard]] bool is_hole(Ppn page);
     [[nodiscard]] std::expected<std::span<const std::byte>, HostIoError> records_of(BlockId block);

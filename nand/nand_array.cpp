@@ -15,8 +15,8 @@ NandArray::Impl::Impl(const Geometry& geometry_, const NandConfig& config_, Page
       blocks{geometry_, config_, media, store_}, scheduler{geometry_, config_, media}, pairs{geometry_.config()},
       pages_a_program{config_.pages_a_program()}, page_(store_.keeps_payload() ? geometry_.page_bytes() : 0),
       planes_(std::size_t{geometry_.planes_per_die()} * pages_a_program, PlaneId{0}), addresses_(planes_.size(), PageAddress{BlockId{0}, 0}),
-      copies_plainly_{undo_ == UndoPolicy::none && !config_.errors.are_on() && !store_.keeps_payload() && config_.options.subpages == 1 &&
-                      backup_blocks_per_die(config_) == 0 && scheduler.copies_runs()} {
+      data_(planes_.size()), copies_plainly_{undo_ == UndoPolicy::none && !config_.errors.are_on() && !store_.keeps_payload() &&
+                                             config_.options.subpages == 1 && backup_blocks_per_die(config_) == 0 && scheduler.copies_runs()} {
     if (undo_ == UndoPolicy::keep) last_erase_.assign(geometry.blocks(), UndoRecord::no_index);
     if (config.errors.are_on()) bit_errors = std::make_unique<BitErrors>(geometry, config);
     if (backup_blocks_per_die(config) > 0) guard = std::make_unique<PairGuard>(*this);

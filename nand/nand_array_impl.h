@@ -123,11 +123,12 @@ private:
     /// Uses up the one read that an unstable page had left.
     [[nodiscard]] std::expected<void, HostIoError> use_up(Ppn page);
     [[nodiscard]] std::expected<bool, HostIoError> is_weak(Ppn page, BlockId block);
-    /// `shares_line`: the same operation programmed a page of the same word line just before.
-    [[nodiscard]] std::expected<void, HostIoError> put(const PageProgram& page, PageAddress at, const Scheduler::Reservation& when, bool fails,
-                                                       bool shares_line = false);
+    [[nodiscard]] std::expected<void, HostIoError> put(std::span<const PageProgram> line, std::span<const PageAddress> at,
+                                                       const Scheduler::Reservation& when, bool fails);
+    [[nodiscard]] std::expected<void, HostIoError> put_record(const PageProgram& page, PageAddress at, SimTime end, bool fails);
     /// Gets the payload of the whole pages in fetches_ in one go. Returns the error of the first page that fails.
     [[nodiscard]] std::expected<void, NandError> fetch_all(SimTime done);
+    /// `shares_line`: the same operation programmed a page of the same word line just before.
     [[nodiscard]] std::expected<void, HostIoError> log_program(Ppn page, const Scheduler::Reservation& when, CellState old_state, bool shares_line);
     /// One of the columns of the run of page sets at hand.
     struct Column {
@@ -168,15 +169,16 @@ private:
                                                               PageStore& cells);
 
     UndoLog log_;
-    std::vector<std::uint64_t> last_erase_; ///< by block: number of its last erase's undo record; empty when none are kept
-    std::vector<std::byte> page_;           ///< one page, for verification and copies
-    std::vector<PageFetch> fetches_;        ///< of the reads at hand
-    std::vector<PlaneId> planes_;           ///< of the program at hand, as the next two; as long as a call can be
-    std::span<const PlaneId> planes_taken_; ///< of these, each once
-    std::vector<PageAddress> addresses_;    ///< of the program at hand
-    std::vector<Column> columns_;           ///< of the run of page sets at hand
-    const bool copies_plainly_;             ///< as long as no faults are set and no sink wants all events
-    Cause cause_ = Cause::user;             ///< of the program or erase at hand, for its undo record
+    std::vector<std::uint64_t> last_erase_;        ///< by block: number of its last erase's undo record; empty when none are kept
+    std::vector<std::byte> page_;                  ///< one page, for verification and copies
+    std::vector<PageFetch> fetches_;               ///< of the reads at hand
+    std::vector<PlaneId> planes_;                  ///< of the program at hand, as the next two; as long as a call can be
+    std::span<const PlaneId> planes_taken_;        ///< of these, each once
+    std::vector<PageAddress> addresses_;           ///< of the program at hand
+    std::vector<std::span<const std::byte>> data_; ///< of the word line at hand
+    std::vector<Column> columns_;                  ///< of the run of page sets at hand
+    const bool copies_plainly_;                    ///< as long as no faults are set and no sink wants all events
+    Cause cause_ = Cause::user;                    ///< of the program or erase at hand, for its undo record
     bool cut_ = false;
 };
 

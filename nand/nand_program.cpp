@@ -105,8 +105,10 @@ NandArray::Impl::Done NandArray::Impl::program(std::span<const PageProgram> page
         const bool shares_line = each != 1 && i % each != 0;
         if (faults != nullptr && !shares_line) [[unlikely]]
             fails = any_fails(pages.subspan(i, each)); // pages of one word line fail together
-        const auto stored = put(page, addresses_[i], when, fails, shares_line);
-        if (!stored) return std::unexpected(host_error(stored.error(), page.page, when.end));
+        if (!shares_line) {
+            const auto stored = put(pages.subspan(i, each), std::span{addresses_}.subspan(i, each), when, fails);
+            if (!stored) return std::unexpected(host_error(stored.error(), page.page, when.end));
+        }
         if (guard) guard->after_program(page.page, when.end);
         const Origin& by = page.by == nullptr ? io.origin : *page.by;
         ++counters.programs[static_cast<std::size_t>(by.cause)];
@@ -128,20 +130,29 @@ std::expected<bool, HostIoError> NandArray::Impl::is_weak(Ppn page, BlockId bloc
     return record->state == CellState::weak;
 }
 
-/// Order: the payload of the undo record, then the data, then the page record that makes the data count. Over weak cells the chip reports success and
-/// keeps garbage.
-std::expected<void, HostIoError> NandArray::Impl::put(const PageProgram& page, PageAddress at, const Scheduler::Reservation& when, bool fails,
-                                                      bool shares_line) {
+/// Of a page, or of a word line, whose pages follow each other. Order: the payload of the undo records, then the data, then the page records, which
+/// make the data count.
+std::expected<void, HostIoError> NandArray::Impl::put(std::span<const PageProgram> line, std::span<const PageAddress> at,
+                                                      const Scheduler::Reservation& when, bool fails) {
+    for (std::size_t i = 0; undo_policy == UndoPolicy::keep && i < line.size(); ++i) {
+        const auto weak = is_weak(line[i].page, at[i].block);
+        if (!weak) return std::unexpected(weak.error());
+        if (auto logged = log_program(line[i].page, when, *weak ? CellState::weak : CellState::erased, i != 0); !logged) return logged;
+    }
+    if (store.keeps_payload()) {
+        for (std::size_t i = 0; i < line.size(); ++i) data_[i] = line[i].data;
+        if (auto wrote = store.write_run(line.front().page, std::span{data_}.first(line.size())); !wrote) return wrote;
+    }
+    for (std::size_t i = 0; i < line.size(); ++i)
+        if (auto wrote = put_record(line[i], at[i], when.end, fails); !wrote) return wrote;
+    return {};
+}
+
+/// Over weak cells the chip reports success and keeps garbage.
+std::expected<void, HostIoError> NandArray::Impl::put_record(const PageProgram& page, PageAddress at, SimTime end, bool fails) {
     const auto weak = is_weak(page.page, at.block);
     if (!weak) return std::unexpected(weak.error());
-    if (undo_policy == UndoPolicy::keep) {
-        if (auto logged = log_program(page.page, when, *weak ? CellState::weak : CellState::erased, shares_line); !logged) return logged;
-    }
-    std::uint32_t data_crc = 0;
-    if (store.keeps_payload()) {
-        data_crc = crc32c(page.data);
-        if (auto wrote = store.write_data(page.page, page.data); !wrote) return wrote;
-    }
+    const std::uint32_t data_crc = store.keeps_payload() ? crc32c(page.data) : 0;
     if (fails || *weak) [[unlikely]] {
         PageRecord garbage{.state = CellState::garbage, .data_crc = data_crc};
         garbage.oob.fill(std::byte{0xff});
@@ -149,8 +160,8 @@ std::expected<void, HostIoError> NandArray::Impl::put(const PageProgram& page, P
     } else if (auto wrote = store.write_programmed(page.page, page.oob, data_crc); !wrote) {
         return wrote;
     }
-    blocks.note_program(at.block, at.page, when.end, fails || *weak);
-    if (!bit_errors || !blocks.note_programmed(at.block, when.end)) return {};
+    blocks.note_program(at.block, at.page, end, fails || *weak);
+    if (!bit_errors || !blocks.note_programmed(at.block, end)) return {};
     return store.write_block(at.block, blocks.record_of(at.block));
 }
 
@@ -189,7 +200,8 @@ NandArray::Impl::Done NandArray::Impl::program_backup(Ppn page, const BackupOob&
                                         blocks.program_ready(at.block, now));
     const bool fails = faults != nullptr && faults->program_fails(page);
     cause_ = Cause::backup;
-    const auto stored = put(PageProgram{page, data, oob.origin}, at, when, fails);
+    const PageProgram program{page, data, oob.origin};
+    const auto stored = put({&program, 1}, {&at, 1}, when, fails);
     if (!stored) return std::unexpected(host_error(stored.error(), page, when.end));
     if (!fails) {
         PageRecord record{.state = CellState::programmed, .oob = oob.encode(), .data_crc = data.empty() ? 0 : crc32c(data)};

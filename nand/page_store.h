@@ -98,6 +98,12 @@ public:
         return {};
     }
     [[nodiscard]] virtual std::expected<void, HostIoError> write_data(Ppn page, std::span<const std::byte> data) = 0;
+    /// write_data() of consecutive pages of a block, one after the other.
+    [[nodiscard]] virtual std::expected<void, HostIoError> write_run(Ppn first, std::span<const std::span<const std::byte>> pages) {
+        for (std::uint32_t i = 0; i < pages.size(); ++i)
+            if (auto wrote = write_data(Ppn{first.value() + i}, pages[i]); !wrote) return wrote;
+        return {};
+    }
     /// The payload of these pages will not be read again before it is rewritten; the store may punch a hole when it likes.
     virtual void discard_data(Ppn first, std::uint32_t pages) = 0;
     [[nodiscard]] virtual std::expected<PageRecord, HostIoError> read_record(Ppn page) = 0;

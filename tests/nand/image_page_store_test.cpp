@@ -1,5 +1,4 @@
-// Goal: the image's bytes are those of nand/FORMAT.md, every damaged image is refused with its reason and left as it was, and what was written
-// survives.
+// Goal: the image's bytes are those of nand/FORMAT.md, every damaged image is refused with its reason and left as it was, what was written survives.
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -347,9 +346,13 @@ TEST_CASE("pages of zeros take no room where the file has none, and are zeros wh
             if (random.below(2) == 0) (*store)->discard_data(geometry.page_of(BlockId{block}, 0), in_block);
             next[block] = 0;
         }
-        const Ppn page = geometry.page_of(BlockId{block}, next[block]++);
-        expected[page.value()] = random.below(3) == 0 ? page_bytes_of(geometry, random.below(1000) + 1) : zeros;
-        REQUIRE((*store)->write_data(page, expected[page.value()]));
+        std::vector<std::span<const std::byte>> run;
+        const Ppn first = geometry.page_of(BlockId{block}, next[block]);
+        for (auto left = 1 + random.below(std::min(in_block - next[block], 5u)); left > 0; --left, ++next[block]) {
+            auto& page = expected[geometry.page_of(BlockId{block}, next[block]).value()];
+            run.emplace_back(page = random.below(3) == 0 ? zeros : page_bytes_of(geometry, random.below(1000) + 1));
+        }
+        REQUIRE((*store)->write_run(first, run));
         if (step % 500 == 499) {
             store->reset();
             store = ImagePageStore::open(path, geometry);
