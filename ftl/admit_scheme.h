@@ -8,13 +8,17 @@
 #pragma once
 
 #include <expected>
+#include <span>
 #include <string>
 
 #include "ftl/scheme.h"
 
 namespace flashlab {
 
-/// `scheme` lives as long as the process. The error: its name is taken, or is none.
+/// `scheme` lives as long as the process. The error says what is wrong with its name, its options or its counters. That a key is one of all drives,
+/// who knows those has to see (tools/drive/config_schema.h).
 [[nodiscard]] std::expected<void, std::string> admit_scheme(const Scheme& scheme);
+/// In the order of their admission.
+[[nodiscard]] std::span<const Scheme* const> admitted_schemes();
 
 } // namespace flashlab

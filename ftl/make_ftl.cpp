@@ -45,16 +45,6 @@ std::uint32_t factory_bad_blocks(const NandConfig& nand, std::uint32_t blocks) {
     return bad;
 }
 
-namespace {
-
-/// Those of other objects, which admit_scheme() was told of.
-std::vector<const Scheme*>& guests() {
-    static std::vector<const Scheme*> all;
-    return all;
-}
-
-} // namespace
-
 std::span<const Scheme* const> schemes() {
     // clang-format off
     static const std::vector<const Scheme*> all{
@@ -64,16 +54,6 @@ std::span<const Scheme* const> schemes() {
     };
     // clang-format on
     return all;
-}
-
-std::expected<void, std::string> admit_scheme(const Scheme& scheme) {
-    constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789_"; // a replay id has the name in it, a configuration file, too
-    if (scheme.name.empty() || scheme.name.size() > 40 || scheme.name.find_first_not_of(letters) != std::string_view::npos)
-        return std::unexpected("a scheme's name is 1 to 40 of a to z, 0 to 9 and _");
-    if (find_scheme(scheme.name)) return std::unexpected(fmt::format("there is a scheme '{}' already; take another name", scheme.name));
-    if (scheme.plan == nullptr || scheme.make == nullptr) return std::unexpected(fmt::format("scheme '{}' has no plan() or no make()", scheme.name));
-    guests().push_back(&scheme);
-    return {};
 }
 
 std::vector<std::string> all_schemes() {
@@ -90,7 +70,7 @@ std::expected<const Scheme*, std::string> find_scheme(std::string_view name) {
 
 std::vector<const Scheme*> every_scheme() {
     std::vector<const Scheme*> all{schemes().begin(), schemes().end()};
-    all.insert(all.end(), guests().begin(), guests().end());
+    all.insert(all.end(), admitted_schemes().begin(), admitted_schemes().end());
     return all;
 }
 
@@ -104,7 +84,7 @@ std::vector<const Option*> declared_options() {
     for (const VictimPolicyEntry& policy : victim_policies()) add(policy.options);
     for (const SeparationPolicyEntry& policy : separation_policies()) add(policy.options);
     for (const ArbiterEntry& arbiter : arbiters()) add(arbiter.options);
-    for (const Scheme* scheme : guests()) add(scheme->options);
+    for (const Scheme* scheme : admitted_schemes()) add(scheme->options);
     return all;
 }
 
@@ -245,7 +225,9 @@ std::expected<std::unique_ptr<Ftl>, std::string> make_ftl(const SsdConfig& confi
     if (auto able = check_rain(config, **scheme); !able) return std::unexpected(able.error()); // nand.one_shot is a key of the mount
     const auto plan = (*scheme)->plan(config, array.geometry());
     if (!plan) return std::unexpected(plan.error());
-    return (*scheme)->make({config, *plan, array, pram, pram_range, events});
+    auto made = (*scheme)->make({config, *plan, array, pram, pram_range, events});
+    if (made && *made == nullptr) return std::unexpected(fmt::format("scheme '{}': make() has made nothing", (*scheme)->name));
+    return made;
 }
 
 WriteMemory write_memory_of(const SsdConfig& config, const NandArray& array, const Ftl& ftl) {

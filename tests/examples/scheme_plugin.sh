@@ -92,4 +92,40 @@ refused "another FlashLab" ./old.so
 printf '#include <csignal>\n[[gnu::constructor]] static void boom() { raise(SIGSEGV); }\n' > boom.cpp && make boom.cpp
 refused "signal 11" boom.so
 refused "no weight" last.so --weights colour=3
+# What a scheme says of itself has to be sound; what it throws or leaves out when a drive is made is not called a defect of flashlab.
+cat > faulty.cpp << 'SOURCE'
+#include <cstdlib>
+#include "ftl/make_ftl.h"
+#include "ftl/scheme_plugin.h"
+namespace flashlab {
+using Made = std::expected<std::unique_ptr<Ftl>, std::string>;
+const Scheme& faulty_scheme() {
+    static Scheme scheme = **find_scheme("page_map");
+    static const OptionOf<std::uint32_t> ours{{.key = "nand.channels", .help = "the drive's own", .max = 9}};
+    static const Option* const options[] = {&ours};
+    static const std::string_view keys[] = {"nosuch.key"};
+    const std::string_view fault = std::getenv("FAULT");
+    scheme.name = "faulty";
+    if (fault == "key") scheme.options = options;
+    if (fault == "unknown") scheme.keys = keys;
+    if (fault == "entry") throw std::runtime_error{"no entry today"};
+    if (fault == "null") scheme.make = [](const FtlParts&) -> Made { return nullptr; };
+    if (fault == "throws") scheme.make = [](const FtlParts&) -> Made { throw 5; };
+    return scheme;
+}
+} // namespace flashlab
+FLASHLAB_SCHEME_PLUGIN(faulty);
+SOURCE
+make faulty.cpp
+FAULT=key refused "'nand.channels' is a key of all drives" faulty.so
+FAULT=unknown refused "reads the key 'nosuch.key'" faulty.so
+FAULT=entry refused "no entry today" faulty.so
+failing() { # failing FAULT WORDS
+    local code=0
+    FAULT=$1 "$FLASHLAB" bench --size 64M --ftl ./faulty.so > out 2>&1 || code=$?
+    [[ $code -lt 128 && $code -ne 0 ]] && grep -qF -- "$2" out || die "a scheme with fault '$1' ends with $code: $(cat out)"
+}
+failing entry "no entry today"
+failing null "make() has made nothing"
+failing throws "scheme 'faulty', which was loaded"
 echo "a scheme of its own, graded"

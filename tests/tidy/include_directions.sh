@@ -121,7 +121,7 @@ BEGIN {
     allow_room("report", "text host log", "")
     allow_room("library", "text host log drive", "fs crash ftl nand pram")
     allow_room("explain", "text", "crash ftl nand")
-    allow_room("grade", "text host", "crash ftl nand pram")
+    allow_room("grade", "text host drive", "crash ftl nand pram")
     allow_room("nbd", "", "")
     allow_room("cli", "text host log traces workloads imports drive faults live explore run reproduce sweep fit report explain grade", "fs/fuse crash/fs crash/apps fs crash ftl nand pram")
     library_of("^(fuse|fuse3\\/|fuse_)", "fs/fuse")

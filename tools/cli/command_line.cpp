@@ -281,6 +281,8 @@ int run_command_line(int argc, char** argv) {
         if (Interruption::came() || (system != nullptr && std::ferror(stdout) != 0)) // what failed is a print
             return final_code(failure_code(helper, command), helper, command, system != nullptr ? system->code().value() : 0);
         return complain(failure_text(error), failure_code(helper, command));
+    } catch (...) { // of a scheme that was loaded: ours throw nothing else
+        return complain(unexpected_failure("something was thrown that is no exception"), failure_code(helper, command));
     }
 }
 

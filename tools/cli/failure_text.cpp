@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/contract.h"
+#include "ftl/admit_scheme.h"
 
 namespace flashlab {
 
@@ -20,11 +21,19 @@ std::string failure_text(const std::exception& error) {
                                ? "make room there, or name another place"
                            : host->code() == std::errc::resource_unavailable_try_again ? "the limit of processes (ulimit -u) or memory is reached"
                                                                                        : "look whether the place is there and yours");
-    if (const auto* broken = dynamic_cast<const ContractViolation*>(&error))
+    if (const auto* broken = dynamic_cast<const ContractViolation*>(&error); broken != nullptr && admitted_schemes().empty())
         return fmt::format(
             "an internal check failed: {}. Please report it with the command; 'flashlab fsck DIR' tells whether the images are damaged",
             broken->what());
-    return fmt::format("an unexpected error: {}. This is a defect of flashlab: please report it with the command", error.what());
+    return unexpected_failure(error.what());
+}
+
+std::string unexpected_failure(std::string_view what) {
+    if (admitted_schemes().empty())
+        return fmt::format("an unexpected error: {}. This is a defect of flashlab: please report it with the command", what);
+    return fmt::format(
+        "an unexpected error: {}. It may be a defect of the scheme '{}', which was loaded: 'flashlab grade' with its file looks for those", what,
+        admitted_schemes().back()->name);
 }
 
 } // namespace flashlab

@@ -9,10 +9,13 @@
 
 #include <exception>
 #include <string>
+#include <string_view>
 
 namespace flashlab {
 
 /// The cause is one of three: memory ran out, the host refused something, or a contract of ours was broken.
 [[nodiscard]] std::string failure_text(const std::exception& error);
+/// What no cause explains: a defect of ours, or of a scheme that was loaded.
+[[nodiscard]] std::string unexpected_failure(std::string_view what);
 
 } // namespace flashlab

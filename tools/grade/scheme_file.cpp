@@ -1,5 +1,6 @@
 #include "tools/grade/scheme_file.h"
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 
@@ -11,6 +12,7 @@
 #include "ftl/admit_scheme.h"
 #include "ftl/make_ftl.h"
 #include "ftl/scheme_plugin.h"
+#include "tools/drive/config_schema.h"
 
 namespace flashlab {
 
@@ -22,6 +24,28 @@ bool is_static() { return ::getauxval(AT_BASE) == 0; }
 std::string last_loader_error() {
     const char* why = ::dlerror();
     return why == nullptr ? "unknown" : why;
+}
+
+std::expected<const Scheme*, std::string> entry_of(const SchemePlugin& plugin) {
+    try {
+        return &plugin.scheme();
+    } catch (const std::exception& error) {
+        return std::unexpected(error.what());
+    } catch (...) {
+        return std::unexpected("no exception");
+    }
+}
+
+/// What a declaration would shadow, or name in vain. Empty: nothing.
+std::string fault_of_keys(const Scheme& scheme) {
+    const std::vector<const Option*> declared = declared_options();
+    const auto is_declared = [&](std::string_view key) { return std::ranges::find(declared, key, &Option::key) != declared.end(); };
+    for (const Option* option : scheme.options)
+        if (option != nullptr && find_config_key(option->key) != nullptr && !is_declared(option->key))
+            return fmt::format("option '{}' is a key of all drives; take another name", option->key);
+    for (const std::string_view key : scheme.keys)
+        if (find_config_key(key) == nullptr) return fmt::format("it reads the key '{}': {}", key, unknown_key_text(key));
+    return {};
 }
 
 } // namespace
@@ -45,7 +69,11 @@ std::expected<const Scheme*, std::string> load_scheme(const std::string& what) {
     if (std::strcmp(plugin->abi, scheme_abi) != 0)
         return std::unexpected(fmt::format("{}: was built against another FlashLab ({}; this is {}): build it again with tools/build_scheme.sh", what,
                                            plugin->abi, scheme_abi));
-    const Scheme& scheme = plugin->scheme();
+    const auto entry = entry_of(*plugin);
+    if (!entry) return std::unexpected(fmt::format("{}: its function that returns the Scheme has thrown: {}", what, entry.error()));
+    const Scheme& scheme = **entry;
+    if (const std::string fault = fault_of_keys(scheme); !fault.empty())
+        return std::unexpected(fmt::format("{}: scheme '{}': {}", what, scheme.name, fault));
     if (auto admitted = admit_scheme(scheme); !admitted) return std::unexpected(fmt::format("{}: {}", what, admitted.error()));
     return &scheme;
 }
