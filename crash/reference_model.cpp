@@ -154,6 +154,10 @@ std::optional<std::size_t> ReferenceModel::match(std::uint32_t unit, std::span<c
 
 bool ReferenceModel::shows_newest(std::uint32_t unit, std::span<const std::byte> page) const { return shows(unit, page, histories_[unit].back()); }
 
+bool ReferenceModel::is_trimmed(std::uint32_t unit) const {
+    return std::ranges::all_of(stamps_of(histories_[unit].back()), [](std::uint64_t stamp) { return stamp == 0; });
+}
+
 std::string ReferenceModel::explain(std::uint32_t unit, std::span<const std::byte> page, SimTime at) const {
     std::string allowed;
     const History& history = histories_[unit];

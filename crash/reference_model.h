@@ -50,6 +50,8 @@ public:
     /// The version that `page` shows, if a cut at `at` allows it.
     [[nodiscard]] std::optional<std::size_t> match(std::uint32_t unit, std::span<const std::byte> page, SimTime at) const;
     [[nodiscard]] bool shows_newest(std::uint32_t unit, std::span<const std::byte> page) const;
+    /// Its newest version is zeros: nothing was written, or all of it was trimmed.
+    [[nodiscard]] bool is_trimmed(std::uint32_t unit) const;
     /// Says in words what the page shows and what was allowed.
     [[nodiscard]] std::string explain(std::uint32_t unit, std::span<const std::byte> page, SimTime at) const;
     /// The same where only the newest version was allowed.

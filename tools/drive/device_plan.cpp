@@ -279,8 +279,10 @@ std::expected<DevicePlan, std::string> plan_device(const DeviceConfig& config, s
     if ((*scheme)->settle != nullptr)
         if (auto settled = (*scheme)->settle(plan.config.ssd, asked); !settled) return std::unexpected(settled.error());
     if (size && *size < smallest_device_bytes)
-        return std::unexpected(fmt::format("a size of {} is too small for blocks, reserve and metadata; the smallest is {}", format_size(*size),
-                                           format_size(smallest_device_bytes)));
+        return std::unexpected(
+            fmt::format("a size of {}: the smallest is {}; for a smaller drive leave the size out and take a preset that has one of "
+                        "its own (tiny)",
+                        format_size(*size), format_size(smallest_device_bytes)));
     const auto preset = find_device_preset(config.ssd.preset);
     const bool is_scaled = preset && preset->is_scaled && !is_asked("nand.blocks_per_plane");
     const auto usual = is_scaled && !is_asked("ftl.reserved_permille") ? plan_of(preset->config) : FtlPlan{};

@@ -100,6 +100,25 @@ Found stays_sound(const GradeSubject& subject) {
     });
 }
 
+/// What reports are made of: space(), status_of(), counters(), is_mapped().
+Found tells_the_truth(const GradeSubject& subject) {
+    return on_tiny_devices(subject, [&](const SsdConfig& config) {
+        GradeRig rig{config};
+        Random random{subject.seed};
+        for (int i = 0; i < 400 && !rig.wrong(); ++i) {
+            rig.step(random);
+            if (i % 100 == 49) rig.kill();
+            if (i % 100 == 99) rig.restart_cleanly();
+            rig.audit();
+        }
+        for (int i = 0; i < 1'500 && !rig.wrong(); ++i) { // long enough for collections of all blocks
+            rig.step(random);
+            if (i % 10 == 0) rig.audit();
+        }
+        return rig.wrong();
+    });
+}
+
 Found takes_overwrites(const GradeSubject& subject) {
     return runs(subject, [](std::uint32_t units) {
         return std::vector{fmt::format("w0x{0}/r1x{1}.g0x{0}", units, 10 * units), fmt::format("w0x{0}.w0x{0}.w0x{0}/w0x{0}.g0x{0}", units),
@@ -203,6 +222,7 @@ Found writes_to_flash(const GradeSubject& subject) {
 /// Some programs and erases fail; of the blocks with the scheme's own records one at most, which is what their ring has to spare.
 class DrawnFaults final : public NandFaults {
 public:
+    static constexpr int most = 6;
     DrawnFaults(GradeRig& rig, std::uint64_t seed) : rig_{rig}, random_{seed} { rig.device().set_faults(this); }
     ~DrawnFaults() override { rig_.device().set_faults(nullptr); }
     bool program_fails(Ppn page) override { return fails(rig_.device().geometry().block_of(page)); }
@@ -217,7 +237,7 @@ private:
     }
     GradeRig& rig_;
     Random random_;
-    int left_ = 6;
+    int left_ = most;
     int records_failed_ = 0;
 };
 
@@ -236,6 +256,7 @@ Found survives_failing_blocks(const GradeSubject& subject) {
             for (int i = 0; i < 400 && !rig.wrong(); ++i) {
                 rig.step(random);
                 rig.look();
+                rig.audit(DrawnFaults::most);
             }
             rig.compare();
         }
@@ -277,6 +298,7 @@ std::span<const GradeCheck> grade_checks() {
         GradeCheck{"new", "a new drive reads zeros", starts_empty},
         GradeCheck{"requests", "reads show the newest version, after any writes, parts of pages, trims and flushes", takes_requests},
         GradeCheck{"sound", "check() finds nothing after any single request", stays_sound},
+        GradeCheck{"truth", "space(), status_of(), is_mapped() and counters say what is so", tells_the_truth},
         GradeCheck{"overwrites", "a full drive takes ten fills of overwrites", takes_overwrites},
         GradeCheck{"trims", "trimmed pages read zeros", trims},
         GradeCheck{"shutdown", "a clean shutdown keeps everything, and is remembered", shuts_down},

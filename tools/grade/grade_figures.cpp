@@ -4,25 +4,24 @@
 #include <cmath>
 #include <ctime>
 #include <queue>
-#include <utility>
 
 #include <fmt/format.h>
 #include <malloc.h>
 
-#include "base/little_endian.h"
 #include "base/log_linear_histogram.h"
 #include "base/random.h"
 #include "crash/crash_device.h"
 #include "crash/seeded_outcomes.h"
 #include "crash/tiny_devices.h"
 #include "ftl/forwarding_ftl.h"
+#include "tools/grade/stamped_pages.h"
 
 namespace flashlab {
 
 namespace {
 
-constexpr std::uint32_t depth = 8;       ///< requests in flight
-constexpr std::uint32_t most_pages = 32; ///< of a request
+constexpr std::uint32_t depth = 8; ///< requests in flight
+constexpr std::uint32_t most_pages = StampedPages::most_pages;
 constexpr std::uint32_t sectors_a_page = 4096 / sector_bytes;
 
 std::uint64_t heap_in_use() {
@@ -65,49 +64,6 @@ SsdConfig drive_of(const std::string& scheme, std::uint32_t channels, std::uint3
 }
 
 double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
-
-/// What each page of a drive holds: its number, and which write of it was the last. A scheme that loses some programs less, and would be praised.
-class StampedPages {
-public:
-    enum class After : std::uint8_t { loads, power_cuts }; ///< after cuts any write since the last flush may be the one that is there
-
-    explicit StampedPages(std::uint32_t pages) : newest_(pages), durable_(pages) {}
-
-    /// The bytes of one more write of each.
-    std::span<const std::byte> write(std::uint32_t page, std::uint32_t count) {
-        for (std::uint32_t i = 0; i < count; ++i) {
-            store_le<std::uint64_t>(at(i), page + i);
-            store_le<std::uint64_t>(at(i).subspan<8>(), ++newest_[page + i]);
-            unflushed_.push_back(page + i);
-        }
-        return std::span{data_}.first(count * std::size_t{4096});
-    }
-    [[nodiscard]] std::span<std::byte> to_read(std::uint32_t count) { return std::span{read_}.first(count * std::size_t{4096}); }
-    void flushed() {
-        for (const std::uint32_t page : std::exchange(unflushed_, {})) durable_[page] = newest_[page];
-    }
-    /// From now on each page that was not flushed has one of its writes since its last flush, and nobody knows which.
-    void cut() { unflushed_.clear(); }
-    /// What is wrong with what was read; empty: nothing.
-    [[nodiscard]] std::string wrong(std::uint32_t page, std::uint32_t count, After after) const {
-        for (std::uint32_t i = 0; i < count; ++i) {
-            const auto bytes = std::span{read_}.subspan(i * std::size_t{4096}, 4096);
-            const std::uint64_t number = load_le<std::uint64_t>(bytes.first<8>()), version = load_le<std::uint64_t>(bytes.subspan<8, 8>());
-            const std::uint64_t newest = newest_[page + i], oldest = after == After::loads ? newest : durable_[page + i];
-            if (newest == 0 || (oldest == 0 && version == 0)) continue;
-            if (number != page + i) return fmt::format("page {} shows what was written to page {}, or nothing", page + i, number);
-            if (version < oldest || version > newest || bytes.back() != data_.back())
-                return fmt::format("page {} shows write {} of it; {} of it is the last", page + i, version, newest);
-        }
-        return "";
-    }
-
-private:
-    [[nodiscard]] std::span<std::byte, 16> at(std::uint32_t i) { return std::span{data_}.subspan(i * std::size_t{4096}).first<16>(); }
-    std::vector<std::uint64_t> newest_, durable_;
-    std::vector<std::uint32_t> unflushed_;
-    std::vector<std::byte> data_ = std::vector<std::byte>(std::size_t{most_pages} * 4096, std::byte{0x5a}), read_ = data_;
-};
 
 using After = StampedPages::After;
 
@@ -171,6 +127,22 @@ public:
         f.p99_us = static_cast<double>(latency.permille(990)) / 1e3;
         f.cpu_ns = (cpu_seconds() - cpu) * 1e9 / static_cast<double>(requests);
         return f;
+    }
+    /// An eighth is given back, in runs: a map of this size has to forget, too.
+    std::expected<void, std::string> trim_some() {
+        for (std::uint32_t left = pages_ / 8, count = 0; left > 0; left -= count) {
+            const auto page = static_cast<std::uint32_t>(random_.below(pages_));
+            count = static_cast<std::uint32_t>(1 + random_.below(std::min({most_pages, left, pages_ - page})));
+            const auto done = drive_.ssd().trim(Sector{std::uint64_t{page} * sectors_a_page}, std::uint64_t{count} * sectors_a_page, now_);
+            if (!done) return std::unexpected(fmt::format("after the loads, a trim of page {}: {}", page, describe(done.error())));
+            now_ = *done;
+            stamped_.trimmed(page, count);
+            drive_.ssd().settle(now_);
+        }
+        if (const std::uint64_t said = drive_.ftl().space().mapped_pages, is = stamped_.mapped();
+            said != is && drive_.ftl().logical_page_bytes() == StampedPages::page_bytes)
+            return std::unexpected(fmt::format("after the loads and trims, space() has {} mapped pages; {} are mapped", said, is));
+        return {};
     }
     std::expected<void, std::string> read_back() { return flashlab::read_back(drive_.ssd(), stamped_, pages_, now_, After::loads); }
     [[nodiscard]] std::uint32_t pages() const { return pages_; }
@@ -249,6 +221,7 @@ std::expected<void, std::string> measure_loads(const std::string& scheme, std::u
     auto loads = run_loads(loaded);
     if (!loads) return std::unexpected(loads.error());
     f.loads = std::move(*loads);
+    if (auto done = loaded.trim_some(); !done) return std::unexpected(done.error());
     if (auto right = loaded.read_back(); !right) return std::unexpected(right.error());
     drive->reset();
     f.ram_bytes = weight;

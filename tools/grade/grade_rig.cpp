@@ -4,40 +4,19 @@
 
 #include <fmt/format.h>
 
-#include "crash/lying_ftl.h"
-
 namespace flashlab {
 
 namespace {
 
 constexpr SimTime forever = sim_never - Duration{1};
 
-/// T1 of each call.
-class WitnessedFtl final : public LyingFtl {
-public:
-    WitnessedFtl(std::unique_ptr<Ftl> real, GradeRig& rig) : LyingFtl{std::move(real)}, rig_{rig} {}
-
-private:
-    FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, const Io& io) override {
-        return seen("read", LyingFtl::do_read(first, pages, to, io), io.when);
-    }
-    FtlResult<SimTime> do_write(Lpn first, std::uint32_t pages, std::span<const std::byte> from, const Io& io) override {
-        return seen("write", LyingFtl::do_write(first, pages, from, io), io.when);
-    }
-    FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, const Io& io) override {
-        return seen("trim", LyingFtl::do_trim(first, pages, io), io.when);
-    }
-    FtlResult<SimTime> do_flush(const Io& io) override { return seen("flush", LyingFtl::do_flush(io), io.when); }
-    FtlResult<SimTime> seen(std::string_view call, FtlResult<SimTime> done, SimTime now) {
-        if (done && *done < now) rig_.is_wrong(fmt::format("{}() is answered before it was asked", call));
-        return done;
-    }
-    GradeRig& rig_;
-};
-
 } // namespace
 
-std::unique_ptr<Ftl> GradeRig::Witness::around(std::unique_ptr<Ftl> scheme) { return std::make_unique<WitnessedFtl>(std::move(scheme), rig_); }
+std::unique_ptr<Ftl> GradeRig::Watch::around(std::unique_ptr<Ftl> scheme) {
+    auto witness = std::make_unique<Witness>(std::move(scheme), [this](std::string what) { rig_.is_wrong(std::move(what)); });
+    rig_.witness_ = witness.get();
+    return witness;
+}
 
 GradeRig::GradeRig(const SsdConfig& config) {
     auto made = CrashDevice::make(config, Payload::keep, UndoPolicy::none);
@@ -46,7 +25,7 @@ GradeRig::GradeRig(const SsdConfig& config) {
         return;
     }
     device_ = std::move(*made);
-    device_->set_sabotage(&witness_);
+    device_->set_sabotage(&watch_);
     open();
     if (wrong_) return;
     model_ = std::make_unique<ReferenceModel>(ReferenceModel::of(device_->ssd()));
@@ -143,6 +122,17 @@ void GradeRig::compare() {
     }
 }
 
+void GradeRig::audit(std::uint64_t failed) {
+    if (!works()) return;
+    if (auto untrue = witness_->untrue(device_->array(), failed)) return is_wrong(std::move(*untrue));
+    for (std::uint32_t unit = 0; works() && unit < units(); ++unit) {
+        const auto said = device_->ssd().lba_status(model_->sector_of(unit), model_->unit_bytes() / sector_bytes);
+        const bool mapped = std::ranges::any_of(said, &LbaRange::mapped);
+        if (mapped == model_->is_trimmed(unit))
+            is_wrong(fmt::format("page {} is {}mapped, but shows {}", unit, mapped ? "" : "not ", mapped ? "zeros" : "data"));
+    }
+}
+
 /// Some sectors of a page show what the whole page has there.
 void GradeRig::read_part(std::uint32_t unit) {
     const std::uint32_t sectors = model_->unit_bytes() / sector_bytes, first = unit % sectors, count = 1 + unit / sectors % (sectors - first);
@@ -168,6 +158,7 @@ void GradeRig::kill() {
         if (!seen) return is_wrong("after a kill of the process, " + model_->explain(unit, page_, forever));
         model_->adopt(unit, *seen);
     }
+    if (works()) witness_->believe();
 }
 
 void GradeRig::restart_cleanly() {

@@ -2,7 +2,7 @@
 ///
 /// Idea       Checks that need no power cut: crash/explorer.h makes those. Requests go to the drive and to the model; the process may die, the drive
 ///            may be shut down, and then everything is compared.
-/// Invariant  R1 to R3 of crash/reference_model.h. T1 no answer comes before its request.
+/// Invariant  R1 to R3 of crash/reference_model.h, W1 to W4 of tools/grade/witness.h.
 /// Cost       What the drive costs; comparing reads it whole.
 /// Power cut  None here.
 #pragma once
@@ -15,6 +15,7 @@
 #include "base/random.h"
 #include "crash/crash_device.h"
 #include "crash/reference_model.h"
+#include "tools/grade/witness.h"
 
 namespace flashlab {
 
@@ -40,6 +41,8 @@ public:
     void compare();
     /// The same of check() alone.
     void look();
+    /// What the scheme says of itself is true. So many programs may have failed.
+    void audit(std::uint64_t failed = 0);
     /// The process dies: what was issued is complete, nothing was shut down.
     void kill();
     void restart_cleanly();
@@ -51,17 +54,18 @@ private:
     void read(std::uint32_t unit);
     void read_part(std::uint32_t unit); ///< after read()
 
-    /// Looks at the answers of the scheme itself: the drive's own come later, over the link.
-    class Witness final : public Sabotage {
+    /// Puts a witness between the drive and the scheme: the drive's own answers come later, over the link.
+    class Watch final : public Sabotage {
     public:
-        explicit Witness(GradeRig& rig) : rig_{rig} {}
+        explicit Watch(GradeRig& rig) : rig_{rig} {}
         [[nodiscard]] std::unique_ptr<Ftl> around(std::unique_ptr<Ftl> scheme) override;
 
     private:
         GradeRig& rig_;
     };
-    Witness witness_{*this};
-    std::unique_ptr<CrashDevice> device_; ///< ends before its witness
+    Watch watch_{*this};
+    Witness* witness_ = nullptr;          ///< of the drive that is on
+    std::unique_ptr<CrashDevice> device_; ///< ends before its watch
     std::unique_ptr<ReferenceModel> model_;
     std::vector<std::byte> page_;
     SimTime now_ = sim_start;

@@ -4,8 +4,10 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <exception>
 #include <string_view>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -50,6 +52,8 @@ void write_all(int file, std::string_view text) {
     (void)::dup2(printed, STDERR_FILENO);
     limit(RLIMIT_CORE, 0, 0);
     limit(RLIMIT_CPU, limits.cpu_seconds, limits.cpu_seconds + 2); // first with a signal that says why
+    limit(RLIMIT_FSIZE, limits.file_bytes, limits.file_bytes);
+    ::signal(SIGXFSZ, SIG_IGN); // printing too much fails, and ends nothing
     if (!is_sanitized) limit(RLIMIT_AS, limits.memory_bytes, limits.memory_bytes);
     std::string text;
     try {
@@ -73,24 +77,41 @@ std::string last_line(std::string text) {
     return text.substr(0, 200);
 }
 
-/// Waits as long as the child may live, then ends it. False: it had to be ended.
-bool ends_by_itself(pid_t child, const IsolationLimits& limits, int& status) {
-    const int handle = static_cast<int>(::syscall(SYS_pidfd_open, child, 0));
-    pollfd ends{.fd = handle, .events = POLLIN, .revents = 0};
-    bool in_time = true;
-    if (handle >= 0) {
-        int got = 0;
-        while ((got = ::poll(&ends, 1, static_cast<int>(limits.cpu_seconds) * 10'000)) < 0 && errno == EINTR) {}
-        in_time = got > 0;
-        if (!in_time) (void)::kill(child, SIGKILL);
-        ::close(handle);
-    }
-    status = wait_for(child);
-    return in_time;
+enum class Ended : std::uint8_t { by_itself, too_late, idle };
+
+/// The CPU time that a process has used; the last one known where it has ended.
+std::int64_t cpu_ns(pid_t child, std::int64_t last) {
+    clockid_t clock = 0;
+    timespec used{};
+    if (::clock_getcpuclockid(child, &clock) != 0 || ::clock_gettime(clock, &used) != 0) return last;
+    return used.tv_sec * 1'000'000'000 + used.tv_nsec;
 }
 
-std::string how_it_ended(int status, bool in_time, const IsolationLimits& limits) {
-    if (!in_time) return fmt::format("does not end: stopped after {} seconds", limits.cpu_seconds * 10);
+/// Waits as long as the child may live, then ends it.
+Ended end_of(pid_t child, const IsolationLimits& limits, int& status) {
+    const int handle = static_cast<int>(::syscall(SYS_pidfd_open, child, 0));
+    pollfd ends{.fd = handle, .events = POLLIN, .revents = 0};
+    Ended ended = Ended::by_itself;
+    std::int64_t used = 0;
+    for (std::uint32_t second = 0, idle = 0; handle >= 0; ++second) {
+        int got = 0;
+        while ((got = ::poll(&ends, 1, 1'000)) < 0 && errno == EINTR) {}
+        if (got > 0) break;
+        const std::int64_t before = std::exchange(used, cpu_ns(child, used));
+        idle = used == before ? idle + 1 : 0;
+        ended = idle >= limits.idle_seconds ? Ended::idle : second >= 10 * limits.cpu_seconds ? Ended::too_late : Ended::by_itself;
+        if (ended == Ended::by_itself) continue;
+        (void)::kill(child, SIGKILL);
+        break;
+    }
+    if (handle >= 0) ::close(handle);
+    status = wait_for(child);
+    return ended;
+}
+
+std::string how_it_ended(int status, Ended ended, const IsolationLimits& limits) {
+    if (ended == Ended::idle) return fmt::format("does not end: stopped after it had waited for {} seconds", limits.idle_seconds);
+    if (ended == Ended::too_late) return fmt::format("does not end: stopped after {} seconds", limits.cpu_seconds * 10);
     if (WIFSIGNALED(status)) {
         const int signal = WTERMSIG(status);
         if (signal == SIGXCPU) return fmt::format("does not end: stopped after {} seconds of CPU", limits.cpu_seconds);
@@ -112,12 +133,12 @@ std::expected<std::string, std::string> isolated(const std::function<std::string
         return std::unexpected(fmt::format("no process can be started: {}", std::strerror(why)));
     }
     int status = 0;
-    const bool in_time = ends_by_itself(child, limits, status);
+    const Ended ended = end_of(child, limits, status);
     const std::string text = take_text(result);
     const std::string said = last_line(take_text(printed));
     if (text.starts_with(returned)) return text.substr(returned.size());
     if (text.starts_with(thrown)) return std::unexpected(text.substr(thrown.size()));
-    return std::unexpected(how_it_ended(status, in_time, limits) + (said.empty() ? "" : fmt::format("; it said: {}", said)));
+    return std::unexpected(how_it_ended(status, ended, limits) + (said.empty() ? "" : fmt::format("; it said: {}", said)));
 }
 
 } // namespace flashlab

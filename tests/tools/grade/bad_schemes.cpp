@@ -168,6 +168,71 @@ struct LosesBlocks : LyingFtl {
     inline static std::uint32_t recoveries = 0;
 };
 
+// What reports are made of, and no request shows.
+struct HasNoFreeBlock : LyingFtl {
+    using LyingFtl::LyingFtl;
+    [[nodiscard]] FtlSpace space() const override {
+        FtlSpace space = LyingFtl::space();
+        space.free_blocks = 0;
+        return space;
+    }
+};
+struct SaysReadOnly : LyingFtl {
+    using LyingFtl::LyingFtl;
+    [[nodiscard]] FtlSpace space() const override {
+        FtlSpace space = LyingFtl::space();
+        space.is_read_only = true;
+        return space;
+    }
+};
+struct MapsOneMore : LyingFtl {
+    using LyingFtl::LyingFtl;
+    [[nodiscard]] FtlSpace space() const override {
+        FtlSpace space = LyingFtl::space();
+        ++space.mapped_pages;
+        return space;
+    }
+};
+struct CallsAllFree : LyingFtl {
+    using LyingFtl::LyingFtl;
+    BlockStatus do_status_of(BlockId) const override { return {}; }
+};
+struct HasNothingValid : LyingFtl {
+    using LyingFtl::LyingFtl;
+    BlockStatus do_status_of(BlockId block) const override { return {LyingFtl::do_status_of(block).use, 0}; }
+};
+struct MapsAll : LyingFtl {
+    using LyingFtl::LyingFtl;
+    bool do_is_mapped(Lpn) const override { return true; }
+};
+struct CountsNothing : LyingFtl {
+    using LyingFtl::LyingFtl;
+    [[nodiscard]] FtlCounters counters() const override { return {}; }
+};
+struct CountsNoCopies : LyingFtl {
+    using LyingFtl::LyingFtl;
+    [[nodiscard]] FtlCounters counters() const override {
+        FtlCounters counters = LyingFtl::counters();
+        counters.gc_page_copies = 0;
+        return counters;
+    }
+};
+struct CountsNoJobs : LyingFtl {
+    using LyingFtl::LyingFtl;
+    [[nodiscard]] FtlCounters counters() const override {
+        FtlCounters counters = LyingFtl::counters();
+        counters.gc_jobs = 0;
+        return counters;
+    }
+};
+/// What no small drive shows: an index that is too narrow.
+struct TrimsLowPagesOnly : LyingFtl {
+    using LyingFtl::LyingFtl;
+    FtlResult<SimTime> do_trim(Lpn first, std::uint32_t pages, const Io& io) override {
+        return first.value() >= 4096 ? FtlResult<SimTime>{io.when} : LyingFtl::do_trim(first, pages, io);
+    }
+};
+
 std::expected<FtlPlan, std::string> another_plan(const SsdConfig& config, const Geometry& geometry) {
     static std::uint32_t asked = 0;
     auto plan = honest().plan(config, geometry);
@@ -204,6 +269,8 @@ std::expected<FtlPlan, std::string> half_a_plan(const SsdConfig& config, const G
 
 const Scheme& loses_high_pages() { return *with<LosesHighPages>("bad_high"); }
 
+const Scheme& trims_low_pages() { return *with<TrimsLowPagesOnly>("bad_high_trim"); }
+
 const Scheme& gives_half_the_drive() {
     static const Scheme scheme{.name = "bad_half", .idea = "half the pages", .keys = honest().keys, .plan = half_a_plan, .make = honest().make};
     return scheme;
@@ -222,6 +289,15 @@ std::span<const BadScheme> bad_schemes() {
             {with<Hangs>("bad_hang"), "sound", "does not end"},
             {with<BreaksForAMoment>("bad_moment"), "sound", "mapped twice"},
             {with<AnswersBefore>("bad_answer"), "sound", "before it was asked"},
+            {with<HasNoFreeBlock>("bad_free"), "truth", "free blocks"},
+            {with<SaysReadOnly>("bad_ro"), "truth", "read-only"},
+            {with<MapsOneMore>("bad_mapped"), "truth", "mapped pages"},
+            {with<CallsAllFree>("bad_use"), "truth", "free blocks"},
+            {with<HasNothingValid>("bad_valid"), "truth", "0 valid pages"},
+            {with<MapsAll>("bad_is_mapped"), "truth", "mapped"},
+            {with<CountsNothing>("bad_counters"), "truth", "host_pages"},
+            {with<CountsNoCopies>("bad_copies"), "truth", "gc_page_copies"},
+            {with<CountsNoJobs>("bad_jobs"), "truth", "gc_jobs"},
             {with<GivesUp>("bad_end"), "overwrites", "read_only"},
             {with<TrimsNothing>("bad_trim"), "trims", "unit"},
             {with<ForgetsTheShutdown>("bad_shutdown"), "shutdown", "clean shutdown"},

@@ -19,6 +19,7 @@ struct BadScheme {
 
 /// What only the larger drives of the figures show; not admitted yet.
 [[nodiscard]] const Scheme& loses_high_pages();
+[[nodiscard]] const Scheme& trims_low_pages();
 [[nodiscard]] const Scheme& gives_half_the_drive();
 
 /// All are known by name afterwards (ftl/admit_scheme.h).

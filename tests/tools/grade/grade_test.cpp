@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include <unistd.h>
+
 #include "ftl/admit_scheme.h"
 #include "ftl/make_ftl.h"
 #include "tests/support/catch.h"
@@ -61,9 +63,17 @@ TEST_CASE("a scheme without defects passes what the defects fail", "[grade]") {
     }
 }
 
+TEST_CASE("every scheme says what is so of its space, blocks and counters, also while programs and erases fail", "[grade]") {
+    for (const Scheme* scheme : schemes())
+        for (const char* check : {"truth", "failures"}) {
+            CAPTURE(scheme->name, check);
+            CHECK(finding(check, std::string{scheme->name}).empty());
+        }
+}
+
 TEST_CASE("a scheme that fails a check has the grade F and no points, whatever its figures are", "[grade]") {
     (void)bad_schemes();
-    const auto bad = grade({.what = "bad_trim", .seed = 1, .states = 100, .cpu_seconds = 20, .weights = {}}, [](std::string_view) { return true; });
+    const auto bad = grade({.what = "bad_moment", .seed = 1, .states = 100, .cpu_seconds = 20, .weights = {}}, [](std::string_view) { return true; });
     REQUIRE(bad.has_value());
     CHECK(bad->mark == "F");
     CHECK_FALSE(bad->passed());
@@ -74,8 +84,8 @@ TEST_CASE("a scheme that fails a check has the grade F and no points, whatever i
 
 TEST_CASE("figures that were bought with lost pages, or with a smaller drive, are none", "[grade]") {
     using namespace flashlab::test;
-    for (const auto& [scheme, words] :
-         {std::pair{&loses_high_pages(), "load mixed"}, std::pair{&gives_half_the_drive(), "gives the host 14336 pages"}}) {
+    for (const auto& [scheme, words] : {std::pair{&loses_high_pages(), "load mixed"}, std::pair{&trims_low_pages(), "mapped pages"},
+                                        std::pair{&gives_half_the_drive(), "gives the host 14336 pages"}}) {
         REQUIRE(admit_scheme(*scheme).has_value());
         const auto bad = grade({.what = std::string{scheme->name}, .seed = 1, .states = 1, .cpu_seconds = 20, .weights = {}},
                                [](std::string_view) { return true; });
@@ -133,6 +143,19 @@ TEST_CASE("what happens in a process of its own stays there", "[grade]") {
     CHECK_THAT(said([] { ::raise(SIGKILL); }), ContainsSubstring("signal 9"));
     CHECK_THAT(said([] { ::raise(SIGFPE); }), ContainsSubstring("signal 8"));
     CHECK_THAT(said([] { std::_Exit(7); }), ContainsSubstring("exit code 7"));
+    const IsolationLimits impatient{.cpu_seconds = 3, .idle_seconds = 1};
+    const auto waits = isolated([] { return ::pause() == 0 ? "" : "woken"; }, impatient); // as for a lock that nobody opens
+    CHECK_THAT(waits.error(), ContainsSubstring("had waited for 1 seconds"));
+    const IsolationLimits short_of_paper{.cpu_seconds = 3, .file_bytes = 1 << 20};
+    CHECK(isolated(
+              [] {
+                  const std::string line(4096, 'x');
+                  bool written = true;
+                  for (int i = 0; i < 512; ++i) written = std::fputs(line.c_str(), stdout) >= 0 && std::fflush(stdout) == 0 && written;
+                  return std::string{written ? "endless" : "limited"};
+              },
+              short_of_paper)
+              .value() == "limited");
     CHECK_THAT(said([] {
                    std::puts("the last words");
                    std::fflush(nullptr);
@@ -151,6 +174,41 @@ TEST_CASE("a scheme is admitted once, and under a name that a configuration can 
     scheme.name = "without_make";
     scheme.make = nullptr;
     CHECK_FALSE(admit_scheme(scheme).has_value());
+}
+
+TEST_CASE("a scheme whose options or counters cannot be shown is refused, and told which", "[grade]") {
+    static const OptionOf<std::uint32_t> good{{.key = "mine.n", .help = "a number", .initial = 1, .min = 1, .max = 9}};
+    static const OptionOf<std::uint32_t> no_section{{.key = "n", .help = "a number", .max = 9}};
+    static const OptionOf<std::uint32_t> no_word{{.key = "mine.The N", .help = "a number", .max = 9}};
+    static const OptionOf<std::uint32_t> no_help{{.key = "mine.n", .max = 9}};
+    static const OptionOf<std::uint32_t> no_range{{.key = "mine.n", .help = "a number", .initial = 5, .min = 9, .max = 1}};
+    static const OptionOf<std::uint32_t> no_default{{.key = "mine.n", .help = "a number", .initial = 0, .min = 1, .max = 9}};
+    static const OptionOf<std::uint32_t> taken{{.key = "coftl.cache_bytes", .help = "another meaning", .max = 9}};
+    const auto one = [](const Ftl&) { return std::uint64_t{1}; };
+    static const Counter counts{"mine", "pages", "pages", one};
+    static const Counter nameless{"My Pages", "pages", "pages", one};
+    static const Counter unread{"mine", "pages", "pages", nullptr};
+    static const Counter placed{"mine", "pages", "pages", one, true};
+    const auto refusal = [](std::vector<const Option*> options, std::vector<Counter> counters) {
+        Scheme scheme = **find_scheme("page_map");
+        scheme.name = "refused";
+        scheme.options = options;
+        scheme.counters = counters;
+        const auto admitted = admit_scheme(scheme);
+        return admitted ? std::string{} : admitted.error();
+    };
+    CHECK_THAT(refusal({&no_section}, {}), ContainsSubstring("section.name"));
+    CHECK_THAT(refusal({&no_word}, {}), ContainsSubstring("section.name"));
+    CHECK_THAT(refusal({&no_help}, {}), ContainsSubstring("has no help"));
+    CHECK_THAT(refusal({&no_range}, {}), ContainsSubstring("begins above its end"));
+    CHECK_THAT(refusal({&no_default}, {}), ContainsSubstring("outside of its range"));
+    CHECK_THAT(refusal({&taken}, {}), ContainsSubstring("another scheme's key"));
+    CHECK_THAT(refusal({&good, &good}, {}), ContainsSubstring("declared twice"));
+    CHECK_THAT(refusal({nullptr}, {}), ContainsSubstring("null pointer"));
+    CHECK_THAT(refusal({}, {counts, counts}), ContainsSubstring("declared twice"));
+    CHECK_THAT(refusal({}, {nameless}), ContainsSubstring("has no name"));
+    CHECK_THAT(refusal({}, {unread}), ContainsSubstring("no function that reads it"));
+    CHECK_THAT(refusal({}, {placed}), ContainsSubstring("where nobody asks"));
 }
 
 TEST_CASE("what was admitted can be named, and changes no list of schemes", "[grade]") {

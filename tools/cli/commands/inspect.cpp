@@ -194,6 +194,8 @@ int run_info(const InfoOptions& o) {
         if (o.format == OutputFormat::table && !counters.is_empty()) fmt::print("\n{}", counters.to_text());
         return exit_done;
     }
+    if (o.target.ends_with(".so"))
+        return complain(fmt::format("info: {} is a translation layer, no drive: add --keys for its options and counters", o.target), exit_usage);
     if (o.config) return show_config(o.target, o.format);
     return report_on(
         o.target, "info", o.format,
