@@ -6,7 +6,7 @@
 #   CAMPAIGN_AUTO=start ... judges without the row's check, by the program's next start; CAMPAIGN_AUTO=ask by a question (auto.sh has all rows)
 #
 # Packages come from PyPI, npm, the Rust registry and the Go module proxy into $CAMPAIGN_HOME (default: /tmp/flashlab-campaign), at the versions below. FLASHLAB names the program to run.
-# Without --persistence the model is posix; without --states 1000 states are tried. Exit code: that of the exploration.
+# Without --persistence or --under (root) the model is posix; without --states 1000 states are tried. Exit code: that of the exploration.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 home=${CAMPAIGN_HOME:-/tmp/flashlab-campaign}
@@ -220,7 +220,7 @@ git_fsync_all_integrity) # control on ext4: core.fsync=all, git fsck only
 *) echo "run.sh: $name: no such row; see: sh docs/campaign/run.sh list" >&2; exit 2 ;;
 esac
 
-case " $* " in *" --persistence "*) ;; *) set -- --persistence posix "$@" ;; esac
+case " $* " in *" --persistence "* | *" --under "*) ;; *) set -- --persistence posix "$@" ;; esac
 case " $* " in *" --states "*) ;; *) set -- --states 1000 "$@" ;; esac
 mkdir -p "$home/kept"
 command="$program write $after"

@@ -145,7 +145,7 @@ std::optional<std::string> Witness::untrue_counters(const NandArray& flash, std:
     if (now.gc_page_copies > copies || (is_exact && copies - now.gc_page_copies > failed))
         return fmt::format("the counter gc_page_copies is {}; {} pages were programmed as copies", now.gc_page_copies, copies);
     const std::uint64_t erases = flash.counters().erases[std::to_underlying(Cause::gc)];
-    if (now.gc_jobs == 0 && erases > shape().blocks) // not only what was garbage when it started
+    if (now.gc_jobs == 0 && erases > flash.chip_geometry().blocks()) // not only what was garbage when it started
         return fmt::format("the counter gc_jobs is 0; {} blocks were erased for collections", erases);
     if (const std::uint32_t bad = below().space().bad_blocks; now.retired_blocks != bad - first_bad_)
         return fmt::format("the counter retired_blocks is {}; {} more are bad than at the start", now.retired_blocks, bad - first_bad_);
