@@ -124,7 +124,8 @@ sync "$mnt/f" 2> /dev/null || true
 head -c 1M /dev/urandom > "$mnt/g" 2> /dev/null || true
 fails_with 'No space left' sync "$mnt/g"
 fails_with 'No space left' "$FLASHLAB" ctl "$mnt" flush
-"$FLASHLAB" smart "$mnt" --json > "$work/smart"
+"$FLASHLAB" smart "$mnt" --json > "$work/smart" 2> "$work/told"
+grep -q 'takes no more writes: copy the files' "$work/told" || die "smart advises what cannot be done: $(cat "$work/told")"
 grep -q '"critical_warning":9,.*"avail_spare":0,' "$work/smart" || die "smart does not say that the drive writes no more: $(cat "$work/smart")"
 "$FLASHLAB" info "$mnt" | grep -q 'read_only *true' || die "info does not say so"
 remount

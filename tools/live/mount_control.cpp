@@ -90,7 +90,10 @@ Json MountControl::dispatch(const Json& request) {
             if (!opened_.device().was_cut()) opened_.note_wear();
         });
         opened_.log().flush();
-        return Json::object({{"ok", true}, {"unsynced_bytes", unsynced_bytes()}, {"level", name_of(opened_.log().level())}});
+        bool read_only = false;
+        mount_.with_monitor([&](SimTime) { read_only = opened_.device().ftl().space().is_read_only; });
+        return Json::object(
+            {{"ok", true}, {"unsynced_bytes", unsynced_bytes()}, {"level", name_of(opened_.log().level())}, {"read_only", read_only}});
     }
     if (command == "config") return Json::object({{"toml", to_toml(opened_.device().config())}, {"config", to_json(opened_.device().config())}});
     if (command == "powercut") return power_cut(request);

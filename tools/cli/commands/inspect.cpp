@@ -90,7 +90,7 @@ int report_on(const std::string& target, const std::string& command, OutputForma
         auto answer = ask_mount(*mounted, Json::object({{"cmd", command}}));
         if (!answer) return complain(fmt::format("{}: the mount on {} did not answer: {}", command, mounted->mount_point, answer.error()));
         if (const std::uint64_t bytes = (*answer)["unsynced_bytes"].number(0); bytes != 0)
-            complain(not_on_flash(command, bytes, mounted->mount_point));
+            complain(not_on_flash(command, bytes, mounted->mount_point, ((*answer)["critical_warning"].number(0) & 8) == 0)); // NVMe: read-only
         return print_shaped(command, shape(std::move(*answer)), format);
     }
     auto opened = open_unmounted(target, DeviceAccess::look);

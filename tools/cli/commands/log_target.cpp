@@ -10,10 +10,11 @@
 
 namespace flashlab {
 
-std::string not_on_flash(const std::string& command, std::uint64_t bytes, const std::string& mount_point) {
-    return fmt::format(
-        "{}: {} that programs wrote are still in memory, not on the flash and in no figure here; write them with: flashlab ctl {} flush", command,
-        human_size(bytes), mount_point);
+std::string not_on_flash(const std::string& command, std::uint64_t bytes, const std::string& mount_point, bool takes_writes) {
+    const std::string what =
+        fmt::format("{}: {} that programs wrote are still in memory, not on the flash and in no figure here;", command, human_size(bytes));
+    if (!takes_writes) return fmt::format("{} the drive takes no more writes: copy the files elsewhere before the unmount", what);
+    return fmt::format("{} write them with: flashlab ctl {} flush", what, mount_point);
 }
 
 std::expected<std::string, std::string> find_log(const std::string& command, const std::string& target) {
@@ -23,7 +24,8 @@ std::expected<std::string, std::string> find_log(const std::string& command, con
         if (const auto flushed = ask_mount(*mounted, Json::object({{"cmd", "flush_log"}})); !flushed)
             complain(fmt::format("{}: the mount did not answer ({}); the newest rows may be missing", command, flushed.error()));
         else if (const std::uint64_t bytes = (*flushed)["unsynced_bytes"].number(); bytes != 0)
-            complain(fmt::format("{}; its log has the level {}", not_on_flash(command, bytes, mounted->mount_point), (*flushed)["level"].text()));
+            complain(fmt::format("{}; its log has the level {}",
+                                 not_on_flash(command, bytes, mounted->mount_point, !(*flushed)["read_only"].truth()), (*flushed)["level"].text()));
     } else if (std::filesystem::is_directory(target)) {
         path = target + "/events.db";
     }
