@@ -214,7 +214,7 @@ public:
     }
 
     // Questions to one that runs. They take no simulated time and change nothing that a cut, a request or another question could show.
-    /// False: the page reads zeros.
+    /// False: the page reads zeros. Of a page that nobody has read since the power-on true may be said all the same.
     [[nodiscard]] bool is_mapped(Lpn lpn) const {
         check_run(lpn, 1);
         return do_is_mapped(lpn);

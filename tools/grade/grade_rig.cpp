@@ -120,6 +120,7 @@ void GradeRig::compare() {
         if (!wrong_ && !model_->shows_newest(unit, page_)) is_wrong(model_->explain_newest(unit, page_));
         if (works()) read_part(unit);
     }
+    if (works()) witness_->believe();
 }
 
 void GradeRig::audit(std::uint64_t failed) {

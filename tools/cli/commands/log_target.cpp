@@ -24,8 +24,8 @@ std::expected<std::string, std::string> find_log(const std::string& command, con
         if (const auto flushed = ask_mount(*mounted, Json::object({{"cmd", "flush_log"}})); !flushed)
             complain(fmt::format("{}: the mount did not answer ({}); the newest rows may be missing", command, flushed.error()));
         else if (const std::uint64_t bytes = (*flushed)["unsynced_bytes"].number(); bytes != 0)
-            complain(fmt::format("{}; its log has the level {}",
-                                 not_on_flash(command, bytes, mounted->mount_point, !(*flushed)["read_only"].truth()), (*flushed)["level"].text()));
+            complain(fmt::format("{}; its log has the level {}", not_on_flash(command, bytes, mounted->mount_point, !(*flushed)["read_only"].truth()),
+                                 (*flushed)["level"].text()));
     } else if (std::filesystem::is_directory(target)) {
         path = target + "/events.db";
     }
