@@ -103,11 +103,14 @@ const Scheme& faulty_scheme() {
     static Scheme scheme = **find_scheme("page_map");
     static const OptionOf<std::uint32_t> ours{{.key = "nand.channels", .help = "the drive's own", .max = 9}};
     static const Option* const options[] = {&ours};
-    static const std::string_view keys[] = {"nosuch.key"};
+    static const std::string_view keys[] = {"nosuch.key"}, own_keys[] = {"faulty.n"};
+    static const OptionOf<std::uint32_t> own{{.key = "faulty.n", .help = "its own", .max = 9}};
+    static const Option* const own_options[] = {&own};
     const std::string_view fault = std::getenv("FAULT");
     scheme.name = "faulty";
     if (fault == "key") scheme.options = options;
     if (fault == "unknown") scheme.keys = keys;
+    if (fault == "none") scheme.keys = own_keys, scheme.options = own_options;
     if (fault == "entry") throw std::runtime_error{"no entry today"};
     if (fault == "null") scheme.make = [](const FtlParts&) -> Made { return nullptr; };
     if (fault == "throws") scheme.make = [](const FtlParts&) -> Made { throw 5; };
@@ -119,6 +122,7 @@ SOURCE
 make faulty.cpp
 FAULT=key refused "'nand.channels' is a key of all drives" faulty.so
 FAULT=unknown refused "reads the key 'nosuch.key'" faulty.so
+FAULT=none "$FLASHLAB" info ./faulty.so --keys > keys && grep -q "faulty.n" keys || die "a key that is listed twice over is no key"
 FAULT=entry refused "no entry today" faulty.so
 failing() { # failing FAULT WORDS
     local code=0

@@ -44,7 +44,8 @@ std::string fault_of_keys(const Scheme& scheme) {
         if (option != nullptr && find_config_key(option->key) != nullptr && !is_declared(option->key))
             return fmt::format("option '{}' is a key of all drives; take another name", option->key);
     for (const std::string_view key : scheme.keys)
-        if (find_config_key(key) == nullptr) return fmt::format("it reads the key '{}': {}", key, unknown_key_text(key));
+        if (find_config_key(key) == nullptr && std::ranges::none_of(scheme.options, [&](const Option* o) { return o != nullptr && o->key == key; }))
+            return fmt::format("it reads the key '{}': {}", key, unknown_key_text(key));
     return {};
 }
 
