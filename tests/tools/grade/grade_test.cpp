@@ -180,7 +180,7 @@ TEST_CASE("a scheme whose options or counters cannot be shown is refused, and to
     static const OptionOf<std::uint32_t> good{{.key = "mine.n", .help = "a number", .initial = 1, .min = 1, .max = 9}};
     static const OptionOf<std::uint32_t> no_section{{.key = "n", .help = "a number", .max = 9}};
     static const OptionOf<std::uint32_t> no_word{{.key = "mine.The N", .help = "a number", .max = 9}};
-    static const OptionOf<std::uint32_t> no_help{{.key = "mine.n", .max = 9}};
+    static const OptionOf<std::uint32_t> no_help{{.key = "mine.n", .help = {}, .max = 9}};
     static const OptionOf<std::uint32_t> no_range{{.key = "mine.n", .help = "a number", .initial = 5, .min = 9, .max = 1}};
     static const OptionOf<std::uint32_t> no_default{{.key = "mine.n", .help = "a number", .initial = 0, .min = 1, .max = 9}};
     static const OptionOf<std::uint32_t> taken{{.key = "coftl.cache_bytes", .help = "another meaning", .max = 9}};
