@@ -1,7 +1,6 @@
 #include "ftl/admit_scheme.h"
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include <fmt/format.h>
@@ -57,24 +56,27 @@ std::string fault_of(const Counter& counter) {
     return {};
 }
 
+bool is_first(std::string_view name, std::vector<std::string_view>& before) {
+    if (std::ranges::find(before, name) != before.end()) return false;
+    before.push_back(name);
+    return true;
+}
+
 /// Empty: it can be planned, made and shown.
 std::string fault_of(const Scheme& scheme) {
     if (!is_word(scheme.name)) return "a scheme's name is 1 to 40 of a to z, 0 to 9 and _";
     if (find_scheme(scheme.name)) return "there is such a scheme already; take another name";
     if (scheme.idea.empty()) return "it has no idea, the line for people";
     if (scheme.plan == nullptr || scheme.make == nullptr) return "it has no plan() or no make()";
+    std::vector<std::string_view> keys, counters;
     const std::vector<const Option*> declared = declared_options();
-    for (std::size_t i = 0; i < scheme.options.size(); ++i) {
-        if (auto fault = fault_of(scheme.options[i], declared); !fault.empty()) return fault;
-        if (std::ranges::find(scheme.options.first(i), scheme.options[i]->key, &Option::key) !=
-            scheme.options.begin() + static_cast<std::ptrdiff_t>(i))
-            return fmt::format("option '{}' is declared twice", scheme.options[i]->key);
+    for (const Option* option : scheme.options) {
+        if (auto fault = fault_of(option, declared); !fault.empty()) return fault;
+        if (!is_first(option->key, keys)) return fmt::format("option '{}' is declared twice", option->key);
     }
-    for (std::size_t i = 0; i < scheme.counters.size(); ++i) {
-        const Counter& counter = scheme.counters[i];
+    for (const Counter& counter : scheme.counters) {
         if (auto fault = fault_of(counter); !fault.empty()) return fault;
-        if (std::ranges::find(scheme.counters.first(i), counter.name, &Counter::name) != scheme.counters.begin() + static_cast<std::ptrdiff_t>(i))
-            return fmt::format("counter '{}' is declared twice", counter.name);
+        if (!is_first(counter.name, counters)) return fmt::format("counter '{}' is declared twice", counter.name);
     }
     return {};
 }

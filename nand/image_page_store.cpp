@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/contract.h"
+#include "base/file_descriptor.h"
 #include "base/file_kind.h"
 #include "base/host_io_error.h"
 #include "base/little_endian.h"
@@ -23,21 +24,6 @@ namespace {
 bool is_zero(std::span<const std::byte> data) {
     return data.front() == std::byte{0} && std::memcmp(data.data(), data.data() + 1, data.size() - 1) == 0;
 }
-
-class FileHandle {
-public:
-    explicit FileHandle(int fd) : fd_{fd} {}
-    ~FileHandle() {
-        if (fd_ >= 0) ::close(fd_);
-    }
-    FileHandle(const FileHandle&) = delete;
-    FileHandle& operator=(const FileHandle&) = delete;
-    [[nodiscard]] int get() const { return fd_; }
-    [[nodiscard]] int release() { return std::exchange(fd_, -1); }
-
-private:
-    int fd_;
-};
 
 ImageError host_error(const std::filesystem::path& path, const char* what, int error) {
     return {ImageErrorKind::host, fmt::format("{}: cannot {}: {}{}", path.string(), what, std::strerror(error), host_remedy(error))};
@@ -105,7 +91,7 @@ std::string described(const GeometryConfig& g) {
 
 std::expected<std::unique_ptr<ImagePageStore>, ImageError> ImagePageStore::create(const std::filesystem::path& path, const Geometry& geometry,
                                                                                   const Uuid& uuid, HostSync sync) {
-    FileHandle file{::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
+    FileDescriptor file{::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
     if (file.get() < 0 && errno == EEXIST) {
         return std::unexpected(
             ImageError{ImageErrorKind::exists, fmt::format("{}: exists already; remove it or choose another place", path.string())});
@@ -126,7 +112,8 @@ std::expected<std::unique_ptr<ImagePageStore>, ImageError> ImagePageStore::creat
 
 std::expected<std::unique_ptr<ImagePageStore>, ImageError> ImagePageStore::open(const std::filesystem::path& path, const Geometry& geometry,
                                                                                 HostSync sync, ImageAccess access) {
-    FileHandle file{::open(path.c_str(), (access == ImageAccess::read_write ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK)}; // a FIFO blocks nobody
+    FileDescriptor file{
+        ::open(path.c_str(), (access == ImageAccess::read_write ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK)}; // a FIFO blocks nobody
     if (file.get() < 0 && errno == ENOENT) return std::unexpected(missing_image(path));
     if (file.get() < 0) return std::unexpected(host_error(path, "open", errno));
     if (const char* kind = irregular_kind(file.get())) return std::unexpected(no_image(path, kind));
@@ -142,7 +129,7 @@ std::expected<std::unique_ptr<ImagePageStore>, ImageError> ImagePageStore::open(
 }
 
 std::expected<ImageHeader, ImageError> ImagePageStore::read_header(const std::filesystem::path& path) {
-    const FileHandle file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    const FileDescriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     if (file.get() < 0 && errno == ENOENT) return std::unexpected(missing_image(path));
     if (file.get() < 0) return std::unexpected(host_error(path, "open", errno));
     if (const char* kind = irregular_kind(file.get())) return std::unexpected(no_image(path, kind));

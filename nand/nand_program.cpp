@@ -139,7 +139,7 @@ std::expected<void, HostIoError> NandArray::Impl::put(std::span<const PageProgra
         if (!weak) return std::unexpected(weak.error());
         if (auto logged = log_program(line[i].page, when, *weak ? CellState::weak : CellState::erased, i != 0); !logged) return logged;
     }
-    if (store.keeps_payload()) {
+    if (!page_.empty()) { // payload is kept
         for (std::size_t i = 0; i < line.size(); ++i) data_[i] = line[i].data;
         if (auto wrote = store.write_run(line.front().page, std::span{data_}.first(line.size())); !wrote) return wrote;
     }
@@ -152,7 +152,7 @@ std::expected<void, HostIoError> NandArray::Impl::put(std::span<const PageProgra
 std::expected<void, HostIoError> NandArray::Impl::put_record(const PageProgram& page, PageAddress at, SimTime end, bool fails) {
     const auto weak = is_weak(page.page, at.block);
     if (!weak) return std::unexpected(weak.error());
-    const std::uint32_t data_crc = store.keeps_payload() ? crc32c(page.data) : 0;
+    const std::uint32_t data_crc = page_.empty() ? 0 : crc32c(page.data);
     if (fails || *weak) [[unlikely]] {
         PageRecord garbage{.state = CellState::garbage, .data_crc = data_crc};
         garbage.oob.fill(std::byte{0xff});

@@ -240,10 +240,11 @@ std::expected<void, std::string> measure_recovery(const std::string& scheme, std
     auto on = device.power_on(now);
     if (!on) return std::unexpected(on.error());
     now = on->done;
-    const std::uint64_t sectors = device.ssd().identify().sectors;
-    StampedPages stamped{static_cast<std::uint32_t>(sectors / 8)};
-    const auto write = [&](std::uint64_t at) {
-        const auto done = device.ssd().write(Sector{at * 8}, 8, stamped.write(static_cast<std::uint32_t>(at), 1), WriteDurability::volatile_ok, now);
+    const auto pages = static_cast<std::uint32_t>(device.ssd().identify().sectors / sectors_a_page);
+    StampedPages stamped{pages};
+    const auto write = [&](std::uint32_t page) {
+        const Sector at{std::uint64_t{page} * sectors_a_page};
+        const auto done = device.ssd().write(at, sectors_a_page, stamped.write(page, 1), WriteDurability::volatile_ok, now);
         if (done) now = *done;
         device.ssd().settle(now);
         return done.has_value();
@@ -255,14 +256,14 @@ std::expected<void, std::string> measure_recovery(const std::string& scheme, std
         stamped.flushed();
         return true;
     };
-    for (std::uint64_t at = 0; at < sectors / 8; ++at)
-        if (!write(at)) return std::unexpected("a write of the fill before the recoveries fails");
+    for (std::uint32_t page = 0; page < pages; ++page)
+        if (!write(page)) return std::unexpected("a write of the fill before the recoveries fails");
     if (!flush()) return std::unexpected("the flush of the fill before the recoveries fails");
     double sum = 0;
     for (std::uint32_t cut = 0; cut < cuts; ++cut) {
-        for (std::uint64_t i = 0; i < sectors / 64; ++i) { // the last few are not flushed
-            if (!write(random.below(sectors / 8))) return std::unexpected("a write before a power cut fails");
-            if (i + 1 + unflushed == sectors / 64 && !flush()) return std::unexpected("a flush before a power cut fails");
+        for (std::uint32_t i = 0; i < pages / 8; ++i) { // the last few are not flushed
+            if (!write(static_cast<std::uint32_t>(random.below(pages)))) return std::unexpected("a write before a power cut fails");
+            if (i + 1 + unflushed == pages / 8 && !flush()) return std::unexpected("a flush before a power cut fails");
         }
         SeededCutOutcomes nand{random.next(), false};
         SeededPramCutOutcomes pram{random.next()};
@@ -285,7 +286,7 @@ std::expected<void, std::string> measure_recovery(const std::string& scheme, std
     on = device.power_on(now);
     if (!on) return std::unexpected("after a shutdown: " + on.error());
     f.clean_start_us = static_cast<double>((on->done - now).count()) / 1e3;
-    return read_back(device.ssd(), stamped, static_cast<std::uint32_t>(sectors / sectors_a_page), on->done, After::power_cuts);
+    return read_back(device.ssd(), stamped, pages, on->done, After::power_cuts);
 }
 
 double mean_of(const std::vector<LoadFigures>& loads, double LoadFigures::*figure, bool with_sequential) {

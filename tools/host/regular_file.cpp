@@ -8,31 +8,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/file_descriptor.h"
 #include "base/file_kind.h"
 #include "tools/text/sizes.h"
 
 namespace flashlab {
-namespace {
-
-class Descriptor {
-public:
-    explicit Descriptor(int fd) : fd_{fd} {}
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    ~Descriptor() {
-        if (fd_ >= 0) ::close(fd_);
-    }
-    [[nodiscard]] int get() const { return fd_; }
-
-private:
-    int fd_;
-};
-
-} // namespace
 
 std::expected<std::string, std::string> read_regular_file(const std::string& path, std::size_t largest) {
     constexpr std::size_t piece = 64 * 1024;
-    const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    const FileDescriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     if (file.get() < 0) return std::unexpected(std::string{std::strerror(errno)});
     if (const char* kind = irregular_kind(file.get())) return std::unexpected(fmt::format("is {}, no regular file", kind));
     std::string text;

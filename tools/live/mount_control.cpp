@@ -86,12 +86,13 @@ Json MountControl::dispatch(const Json& request) {
     }
     if (command == "flush_log") {
         sample_();
+        bool read_only = false;
         mount_.with_monitor([&](SimTime) {
-            if (!opened_.device().was_cut()) opened_.note_wear();
+            if (opened_.device().was_cut()) return;
+            opened_.note_wear();
+            read_only = opened_.device().ftl().space().is_read_only;
         });
         opened_.log().flush();
-        bool read_only = false;
-        mount_.with_monitor([&](SimTime) { read_only = opened_.device().ftl().space().is_read_only; });
         return Json::object(
             {{"ok", true}, {"unsynced_bytes", unsynced_bytes()}, {"level", name_of(opened_.log().level())}, {"read_only", read_only}});
     }

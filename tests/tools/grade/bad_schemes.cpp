@@ -169,30 +169,30 @@ struct LosesBlocks : LyingFtl {
 };
 
 // What reports are made of, and no request shows.
-struct HasNoFreeBlock : LyingFtl {
+template <auto changes>
+struct ChangesSpace : LyingFtl {
     using LyingFtl::LyingFtl;
     [[nodiscard]] FtlSpace space() const override {
         FtlSpace space = LyingFtl::space();
-        space.free_blocks = 0;
+        changes(space);
         return space;
     }
 };
-struct SaysReadOnly : LyingFtl {
+using HasNoFreeBlock = ChangesSpace<[](FtlSpace& space) { space.free_blocks = 0; }>;
+using SaysReadOnly = ChangesSpace<[](FtlSpace& space) { space.is_read_only = true; }>;
+using MapsOneMore = ChangesSpace<[](FtlSpace& space) { ++space.mapped_pages; }>;
+template <auto changes>
+struct ChangesCounters : LyingFtl {
     using LyingFtl::LyingFtl;
-    [[nodiscard]] FtlSpace space() const override {
-        FtlSpace space = LyingFtl::space();
-        space.is_read_only = true;
-        return space;
+    [[nodiscard]] FtlCounters counters() const override {
+        FtlCounters counters = LyingFtl::counters();
+        changes(counters);
+        return counters;
     }
 };
-struct MapsOneMore : LyingFtl {
-    using LyingFtl::LyingFtl;
-    [[nodiscard]] FtlSpace space() const override {
-        FtlSpace space = LyingFtl::space();
-        ++space.mapped_pages;
-        return space;
-    }
-};
+using CountsNothing = ChangesCounters<[](FtlCounters& counters) { counters = {}; }>;
+using CountsNoCopies = ChangesCounters<[](FtlCounters& counters) { counters.gc_page_copies = 0; }>;
+using CountsNoJobs = ChangesCounters<[](FtlCounters& counters) { counters.gc_jobs = 0; }>;
 struct CallsAllFree : LyingFtl {
     using LyingFtl::LyingFtl;
     BlockStatus do_status_of(BlockId) const override { return {}; }
@@ -204,26 +204,6 @@ struct HasNothingValid : LyingFtl {
 struct MapsAll : LyingFtl {
     using LyingFtl::LyingFtl;
     bool do_is_mapped(Lpn) const override { return true; }
-};
-struct CountsNothing : LyingFtl {
-    using LyingFtl::LyingFtl;
-    [[nodiscard]] FtlCounters counters() const override { return {}; }
-};
-struct CountsNoCopies : LyingFtl {
-    using LyingFtl::LyingFtl;
-    [[nodiscard]] FtlCounters counters() const override {
-        FtlCounters counters = LyingFtl::counters();
-        counters.gc_page_copies = 0;
-        return counters;
-    }
-};
-struct CountsNoJobs : LyingFtl {
-    using LyingFtl::LyingFtl;
-    [[nodiscard]] FtlCounters counters() const override {
-        FtlCounters counters = LyingFtl::counters();
-        counters.gc_jobs = 0;
-        return counters;
-    }
 };
 /// What no small drive shows: an index that is too narrow.
 struct TrimsLowPagesOnly : LyingFtl {
