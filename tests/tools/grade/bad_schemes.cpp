@@ -180,6 +180,7 @@ struct ChangesSpace : LyingFtl {
 };
 using HasNoFreeBlock = ChangesSpace<[](FtlSpace& space) { space.free_blocks = 0; }>;
 using SaysReadOnly = ChangesSpace<[](FtlSpace& space) { space.is_read_only = true; }>;
+using HasABadBlock = ChangesSpace<[](FtlSpace& space) { ++space.bad_blocks; }>;
 using MapsOneMore = ChangesSpace<[](FtlSpace& space) { ++space.mapped_pages; }>;
 template <auto changes>
 struct ChangesCounters : LyingFtl {
@@ -191,11 +192,25 @@ struct ChangesCounters : LyingFtl {
     }
 };
 using CountsNothing = ChangesCounters<[](FtlCounters& counters) { counters = {}; }>;
+using CountsARetirement = ChangesCounters<[](FtlCounters& counters) { ++counters.retired_blocks; }>;
 using CountsNoCopies = ChangesCounters<[](FtlCounters& counters) { counters.gc_page_copies = 0; }>;
 using CountsNoJobs = ChangesCounters<[](FtlCounters& counters) { counters.gc_jobs = 0; }>;
 struct CallsAllFree : LyingFtl {
     using LyingFtl::LyingFtl;
     BlockStatus do_status_of(BlockId) const override { return {}; }
+};
+struct HasTooManyValid : LyingFtl {
+    using LyingFtl::LyingFtl;
+    BlockStatus do_status_of(BlockId block) const override { return {LyingFtl::do_status_of(block).use, 1}; }
+};
+struct CountsBackwards : LyingFtl {
+    using LyingFtl::LyingFtl;
+    [[nodiscard]] FtlCounters counters() const override {
+        FtlCounters counters = LyingFtl::counters();
+        counters.gc_jobs = left == 0 ? 0 : left--;
+        return counters;
+    }
+    mutable std::uint64_t left = 1000;
 };
 struct HasNothingValid : LyingFtl {
     using LyingFtl::LyingFtl;
@@ -272,6 +287,10 @@ std::span<const BadScheme> bad_schemes() {
             {with<HasNoFreeBlock>("bad_free"), "truth", "free blocks"},
             {with<SaysReadOnly>("bad_ro"), "truth", "read-only"},
             {with<MapsOneMore>("bad_mapped"), "truth", "mapped pages"},
+            {with<HasABadBlock>("bad_bad"), "truth", "bad blocks"},
+            {with<CountsARetirement>("bad_retired"), "truth", "retired_blocks"},
+            {with<HasTooManyValid>("bad_too_valid"), "truth", "can have"},
+            {with<CountsBackwards>("bad_backwards"), "truth", "fell from"},
             {with<CallsAllFree>("bad_use"), "truth", "free blocks"},
             {with<HasNothingValid>("bad_valid"), "truth", "0 valid pages"},
             {with<MapsAll>("bad_is_mapped"), "truth", "mapped"},
