@@ -265,6 +265,7 @@ Found survives_failing_blocks(const GradeSubject& subject) {
         }
         rig.restart_cleanly();
         rig.compare();
+        rig.audit();
         if (rig.wrong()) return GradeFound{fmt::format("while programs and erases fail: {}", *rig.wrong())};
     }
     return std::nullopt;
