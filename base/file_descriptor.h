@@ -15,12 +15,14 @@ namespace flashlab {
 class FileDescriptor {
 public:
     explicit FileDescriptor(int fd) : fd_{fd} {}
-    ~FileDescriptor() {
-        if (fd_ >= 0) ::close(fd_);
-    }
+    ~FileDescriptor() { reset(-1); }
     FileDescriptor(const FileDescriptor&) = delete;
     FileDescriptor& operator=(const FileDescriptor&) = delete;
     [[nodiscard]] int get() const { return fd_; }
+    /// Closes what it has, and takes another.
+    void reset(int fd) {
+        if (const int old = std::exchange(fd_, fd); old >= 0) ::close(old);
+    }
     int release() { return std::exchange(fd_, -1); }
 
 private:

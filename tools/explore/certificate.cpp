@@ -72,6 +72,7 @@ Json certificate(const CertificateFacts& facts, const Past& past, const Persiste
                          {"device", facts.device},
                          {"seed", facts.seed},
                          {"check", facts.check},
+                         {"check_serves", facts.check_serves},
                          {"own_history", facts.own_history},
                          {"budget", facts.budget},
                          {"lines", std::uint64_t{past.size() - past.first_cut()}},

@@ -20,7 +20,9 @@ struct CertificateFacts {
     std::vector<std::string> command;
     std::vector<ApplicationFile> application;
     std::string application_version; ///< as the user says; empty: he does not
-    std::string check, device;
+    std::string check;
+    bool check_serves = false;
+    std::string device;
     Json budget{};      ///< `[{option, allowed, came_to, held, said}]` of the recorded run
     Json own_history{}; ///< of --check auto; null: a check judges
     PossibleStates possible;

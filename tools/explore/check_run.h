@@ -1,9 +1,8 @@
 /// Runs the user's check once, in a directory, with a limit of time.
 ///
-/// Idea       posix_spawn, which copies no page tables, and a descriptor of the process to wait on: hundreds of checks a second.
-/// Invariant  Nothing that the check started outlives it, unless it left its process group and forgot FLASHLAB_MOUNT, which is set to `directory`.
-///            What it prints takes some megabytes at most, where the file system of `output` can give back the beginning of a file.
-/// Cost       Starting the program, and a shell where the line needs one (tools/explore/plain_command.h).
+/// Idea       A process a state (tools/explore/check_process.h): nothing of one state can reach the next.
+/// Invariant  When the answer is there, nothing of the check runs any more.
+/// Cost       Starting the program. One that stays is asked in tools/explore/served_check.h.
 #pragma once
 
 #include <chrono>

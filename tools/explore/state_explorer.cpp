@@ -57,7 +57,25 @@ StateExplorer::StateExplorer(const Past& past, const Persistence& model, Explore
 
 StateExplorer::Worker StateExplorer::make_worker(unsigned number) {
     const std::string base = fmt::format("{}/{}", config_.work, number);
-    return {StateDirectory{past_, base + ".tree"}, base + ".out", base + ".acks"};
+    Worker worker{StateDirectory{past_, base + ".tree"}, base + ".out", base + ".acks"};
+    if (config_.check_serves) worker.server = std::make_unique<ServedCheck>(call_of(worker));
+    return worker;
+}
+
+CheckCall StateExplorer::call_of(const Worker& worker) const {
+    return {.command = config_.check,
+            .directory = worker.directory.path(),
+            .output = worker.output,
+            .environment = {{"FLASHLAB_ACKS", worker.promises}},
+            .limit = config_.limit};
+}
+
+CheckVerdict StateExplorer::verdict_of(Worker& worker, const LeftState& state) {
+    const std::string cut = fmt::format("{}", state.cut());
+    if (worker.server) return worker.server->ask(cut);
+    CheckCall call = call_of(worker);
+    call.environment.emplace_back("FLASHLAB_CUT", cut);
+    return run_check(call);
 }
 
 std::shared_ptr<const Durability> StateExplorer::durable_at(std::uint32_t cut) {
@@ -104,11 +122,7 @@ CheckEnd StateExplorer::check(Worker& worker, const LeftState& state) {
     }
     ++worker.checks;
     if (config_.judge) return config_.judge(state, worker.directory.path(), worker.output);
-    const CheckVerdict verdict = run_check({.command = config_.check,
-                                            .directory = worker.directory.path(),
-                                            .output = worker.output,
-                                            .environment = {{"FLASHLAB_ACKS", worker.promises}, {"FLASHLAB_CUT", fmt::format("{}", state.cut())}},
-                                            .limit = config_.limit});
+    const CheckVerdict verdict = verdict_of(worker, state);
     const std::lock_guard lock{mutex_};
     if (verdict.end == CheckEnd::not_started && result_.broken.empty()) result_.broken = "the check could not be started";
     return verdict.end;
@@ -308,6 +322,7 @@ ExploreResult StateExplorer::run() {
         for (unsigned i = 1; i < config_.workers; ++i) threads.emplace_back([this, &workers, i] { work(workers[i]); });
         work(workers[0]);
     }
+    workers.clear(); // checks that stay end, and their processor time is known
     result_.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - from).count();
     result_.cpu_seconds = cpu_seconds_used() - cpu_from;
     std::ranges::sort(result_.findings, {}, &LossFinding::found_at);

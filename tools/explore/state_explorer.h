@@ -23,13 +23,14 @@
 
 #include "crash/apps/loss_words.h"
 #include "crash/apps/state_order.h"
-#include "tools/explore/check_run.h"
+#include "tools/explore/served_check.h"
 #include "tools/explore/state_directory.h"
 
 namespace flashlab {
 
 struct ExploreConfig {
-    std::string check, work; ///< `work`: a directory for the workers' own
+    std::string check, work;   ///< `work`: a directory for the workers' own
+    bool check_serves = false; ///< it stays, and is asked (tools/explore/served_check.h)
     std::chrono::milliseconds limit{0};
     std::uint64_t states = 2000, seed = 1;
     unsigned workers = 1;
@@ -78,6 +79,7 @@ private:
     struct Worker {
         StateDirectory directory;
         std::string output, promises;
+        std::unique_ptr<ServedCheck> server{}; ///< null: each state has a process of its own
         std::uint64_t promises_written = ~std::uint64_t{0};
         std::uint64_t checks = 0;   ///< of the state that it works on
         bool has_timed_out = false; ///< the last of fails()
@@ -96,6 +98,8 @@ private:
     [[nodiscard]] std::optional<Numbered> take();
     void settle(const Worker& worker, std::uint64_t number);
     [[nodiscard]] CheckEnd check(Worker& worker, const LeftState& state);
+    [[nodiscard]] CheckVerdict verdict_of(Worker& worker, const LeftState& state);
+    [[nodiscard]] CheckCall call_of(const Worker& worker) const;
     [[nodiscard]] bool fails(Worker& worker, CutState state);
     void judge(Worker& worker, const Numbered& failing);
     [[nodiscard]] Judgement judgement_of(Worker& worker, const Numbered& failing);

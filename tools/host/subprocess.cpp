@@ -83,7 +83,10 @@ std::expected<Subprocess, std::string> Subprocess::start(const SubprocessCall& c
     if (child > 0) ::setpgid(child, child); // done by the child, too: whichever comes first
     if (reason == 0) return Subprocess{child};
     if (child > 0) ::waitpid(child, nullptr, 0);
-    return std::unexpected(fmt::format("{}: {}", call.words.front(), std::strerror(reason)));
+    const std::string& program = call.words.front();
+    const bool is_from_there = !call.directory.empty() && program.front() != '/' && program.find('/') != std::string::npos;
+    return std::unexpected(fmt::format("{}: {}{}", program, std::strerror(reason),
+                                       is_from_there ? fmt::format(" in {}, where it is started: name it by an absolute path", call.directory) : ""));
 }
 
 Subprocess& Subprocess::operator=(Subprocess&& other) noexcept {

@@ -45,7 +45,7 @@ std::string greatest_of(const Json& rows, const char* key, std::size_t most) {
         text += fmt::format("    {:>10}  {}{}\n", is_calls ? row[key].dump() : human_size(row[key].number()), printable_line(row["path"].text()),
                             is_calls ? fmt::format(" (by {})", printable_line(row["process"].text())) : "");
     }
-    if (order.size() > most) text += fmt::format("    and {} more (--rows, --json)\n", order.size() - most);
+    if (order.size() > most) text += fmt::format("    and {} more (--json has all)\n", order.size() - most);
     return text;
 }
 

@@ -46,7 +46,7 @@ std::string users_of(const Json& rows, const char* name, std::size_t most) {
                    human_size(row["nand_write_bytes"].number() - cause["user"].number()), row["syncs"].dump()});
     }
     std::string text = table.to_text();
-    if (rows.items().size() > most) text += fmt::format("and {} more (--rows, --json)\n", rows.items().size() - most);
+    if (rows.items().size() > most) text += fmt::format("and {} more (--json has all)\n", rows.items().size() - most);
     return text;
 }
 

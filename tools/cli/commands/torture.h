@@ -17,9 +17,10 @@ namespace flashlab {
 
 struct CrashTortureOptions {
     std::vector<std::string> command;
-    std::string check;  ///< for sh -c, run in the mount; empty: only fsck and a mount are checked; "auto": the program's own history judges
-    std::string probe;  ///< for sh -c, what "auto" asks; empty: the command is started again
-    std::string device; ///< a drive to clone; empty: a new drive as the next options say
+    std::string check;         ///< for sh -c, run in the mount; empty: only fsck and a mount are checked; "auto": the program's own history judges
+    bool check_serves = false; ///< it is one process, which is asked of each state
+    std::string probe;         ///< for sh -c, what "auto" asks; empty: the command is started again
+    std::string device;        ///< a drive to clone; empty: a new drive as the next options say
     std::string ftl, metadata, size = "256M";
     std::string latency = "off";
     std::string at = "work"; ///< what a cut strikes

@@ -43,10 +43,11 @@ namespace fs = std::filesystem;
 
 /// What is wrong with the options, as a sentence; empty: nothing.
 std::string misuse(const CrashTortureOptions& o) {
-    if (o.command.empty()) return "which command? Write it after '--', such as: flashlab crash torture --explore --check ./check -- ./fill";
+    if (o.command.empty()) return "which command? Write it after '--', such as: flashlab crash torture --explore --check $PWD/check -- $PWD/fill";
     if (o.check.empty()) return "--explore needs --check: a command that judges a state, or auto";
     if (!o.probe.empty() && !judges_itself(o)) return "--probe belongs to --check auto: a check of your own asks what it likes";
     if (!o.oracle.empty() && judges_itself(o)) return "--oracle does not go with --check auto: each line that the command prints is promised";
+    if (o.check_serves && judges_itself(o)) return "--check-serves is of a check of your own, and --check auto starts the program: leave one out";
     if (!o.device.empty()) return "--explore starts from an empty drive: leave out --device, and let --setup make what the command needs";
     if (const std::string why = misuse_of_cuts(o); !why.empty()) return why;
     if (const auto after = flushes_before(o); !after) return after.error();
@@ -81,6 +82,7 @@ std::string keep(const CrashTortureOptions& o, const Past& past, const Persisten
         if (i < state.cut() && past.line(i).act == Act::promise) acks << past.line(i).data << '\n';
     }
     check << o.check;
+    if (o.check_serves) std::ofstream{to + "/check-serves"} << "it reads a line, and answers with a line: ok, or what is wrong\n";
     if (own_history != nullptr) std::ofstream{to + "/answers.json"} << own_history->record_of(state).dump() << '\n';
     what << finding.words.what << "\nmissing: " << finding.words.missing_call << "\n";
     finding.kept = to;
@@ -187,6 +189,7 @@ int explore(const CrashTortureOptions& o, const Past& past, const Json& use, con
     Progress progress{"states"};
     ExploreConfig config{.check = o.check,
                          .work = work,
+                         .check_serves = o.check_serves,
                          .limit = limit_of(o),
                          .states = o.states,
                          .seed = o.seed,
@@ -214,6 +217,7 @@ int explore(const CrashTortureOptions& o, const Past& past, const Json& use, con
                            .application = application_of(o.command),
                            .application_version = o.app_version,
                            .check = o.check,
+                           .check_serves = o.check_serves,
                            .device = fmt::format("recorded on a new drive of {}, latency off; states checked in plain directories", o.size),
                            .possible = explorer.order().possible(),
                            .seed = o.seed,
@@ -242,12 +246,13 @@ std::string wrong_with_kept(const CrashTortureOptions& o, const std::string& wor
         return judge_by_record(*record, work + "/tree", work + "/out", limit_of(o)).value_or("");
     }
     std::error_code error;
-    const CheckVerdict verdict =
-        run_check({.command = check,
-                   .directory = work + "/tree",
-                   .output = work + "/out",
-                   .environment = {{"FLASHLAB_ACKS", fs::absolute(o.replay + "/acks", error).string()}, {"FLASHLAB_CUT", "0"}},
-                   .limit = limit_of(o)});
+    const CheckCall call{.command = check,
+                         .directory = work + "/tree",
+                         .output = work + "/out",
+                         .environment = {{"FLASHLAB_ACKS", fs::absolute(o.replay + "/acks", error).string()}, {"FLASHLAB_CUT", "0"}},
+                         .limit = limit_of(o)};
+    const bool serves = o.check.empty() && fs::exists(o.replay + "/check-serves", error);
+    const CheckVerdict verdict = serves ? ServedCheck{call}.ask("0") : run_check(call);
     return verdict.end == CheckEnd::passed ? "" : fmt::format("the check ended with {}: {}", verdict.code, text_of(work + "/out"));
 }
 
@@ -325,8 +330,8 @@ std::string given_of(const CrashTortureOptions& given, std::initializer_list<std
 
 std::string misuse_without_states(const CrashTortureOptions& o) {
     if (o.explores || judges_itself(o)) return {};
-    const std::string given = given_of(o, {"--setup", "--oracle", "--probe", "--states", "--report", "--app-version", "--jobs", "--max-host-bytes",
-                                           "--max-flash-bytes", "--max-syncs"});
+    const std::string given = given_of(o, {"--setup", "--oracle", "--probe", "--check-serves", "--states", "--report", "--app-version", "--jobs",
+                                           "--max-host-bytes", "--max-flash-bytes", "--max-syncs"});
     return given.empty() ? given : fmt::format("{} belongs to --explore", given);
 }
 

@@ -25,6 +25,9 @@ void add_explore_options(CLI::App& torture, CrashTortureOptions& o) {
     only_there(torture.add_option(
         "--probe", o.probe,
         "With --check auto: shell command that asks a question, such as 'sqlite3 db \"SELECT * FROM t\"', instead of a next start"));
+    only_there(
+        torture.add_flag("--check-serves", o.check_serves,
+                         "The check stays, one process for many states: for each it reads a line and answers with a line, ok or what is wrong"));
     only_there(torture.add_option("--states", o.states, "Try at most so many different states")->check(at_least_one())->capture_default_str());
     only_there(torture.add_option("--report", o.reports, "Write the certificate: F.json, F.html, F.junit.xml, F.sarif")->allow_extra_args(false));
     only_there(torture.add_option("--app-version", o.app_version, "Version of your program, as the certificate shall name it"));

@@ -304,8 +304,8 @@ std::string misuse_of_recorded(const CrashTortureOptions& o) {
     if (!o.device.empty()) return "--explore starts from an empty drive: leave out --device, and let --setup make what the command needs";
     if (!o.after.empty()) return "--after does not go with --under and --explore together: leave it out";
     if (const std::string why = misuse_of_cuts(o); !why.empty()) return why;
-    const std::string given =
-        given_of(o, {"--oracle", "--probe", "--report", "--app-version", "--jobs", "--max-host-bytes", "--max-flash-bytes", "--max-syncs"});
+    const std::string given = given_of(
+        o, {"--oracle", "--probe", "--check-serves", "--report", "--app-version", "--jobs", "--max-host-bytes", "--max-flash-bytes", "--max-syncs"});
     if (!given.empty()) return fmt::format("{}: --explore has it without --under alone: leave one of the two out", given);
     return KernelFileSystem::why_not(o.under);
 }
