@@ -50,13 +50,13 @@ std::uint64_t root_of(std::span<const ImageEvidence> evidence, EvidenceOwner own
 }
 
 std::uint64_t tally_of(std::span<const ImageEvidence> blocks, std::uint32_t pages_per_block) {
-    constexpr std::uint32_t flags = 1u << 31; // of extent
     std::uint64_t tally = 0;
-    for (const ImageEvidence& block : blocks) tally += std::uint64_t{block.count} * (pages_per_block + 1) + (block.extent & ~flags);
+    for (const ImageEvidence& block : blocks) tally += std::uint64_t{block.count} * (pages_per_block + 1) + block.written;
     return tally;
 }
 
-std::uint64_t sealed_tally(std::uint64_t tally) { return tally << 16 | ((mixed_word(tally + 1) & 0xffff) | 1); }
+/// By its check it is known from that of older programs, which counted skipped pages, too: theirs says nothing here.
+std::uint64_t sealed_tally(std::uint64_t tally) { return tally << 16 | ((mixed_word(tally + 2) & 0xffff) | 1); }
 
 std::optional<std::uint64_t> unsealed_tally(std::uint64_t sealed) {
     const std::uint64_t tally = sealed >> 16;

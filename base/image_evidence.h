@@ -22,15 +22,16 @@ struct ImageEvidence {
     std::uint32_t count = 0;
     std::uint32_t extent = 0;
     std::uint32_t crc = 0;
+    std::uint32_t written = 0; ///< of a block as it is now: pages that are not erased; not kept, for the digest has them
 
     void encode(std::span<std::byte, encoded_size> out) const;
     /// False: its checksum does not hold.
     [[nodiscard]] static bool decode(std::span<const std::byte, encoded_size> in, ImageEvidence& evidence);
-    friend bool operator==(const ImageEvidence&, const ImageEvidence&) = default;
+    friend bool operator==(const ImageEvidence& a, const ImageEvidence& b) { return a.count == b.count && a.extent == b.extent && a.crc == b.crc; }
 };
 
 /// How much was ever written to the blocks: grows with each erase and each page. Kept in the other image, as eight bytes with a check of their own,
-/// it tells after a kill, too, that a part of the blocks is older.
+/// it tells after a kill, too, that a part of the blocks is older, or that a record among others is gone.
 [[nodiscard]] std::uint64_t tally_of(std::span<const ImageEvidence> blocks, std::uint32_t pages_per_block);
 [[nodiscard]] std::uint64_t sealed_tally(std::uint64_t tally);
 /// nullopt: none was kept, or it was damaged.

@@ -46,7 +46,8 @@ void SuperblockIdentity::encode(std::span<std::byte, encoded_size> out) const {
 
 std::expected<SuperblockIdentity, std::string> SuperblockIdentity::decode(std::span<const std::byte, encoded_size> in) {
     if (std::ranges::all_of(in, [](std::byte b) { return b == std::byte{0}; }))
-        return std::unexpected(std::string{"no file system here: the superblock is empty; run mkfs"});
+        return std::unexpected(std::string{
+            "no file system here: the superblock is empty; if there was one, put back copies of both images that were made together, else run mkfs"});
     LittleEndianReader reader{in};
     if (const auto magic = reader.u64(); magic != fs_magic)
         return std::unexpected(fmt::format("not a FlashLab file system: the magic is {:016x}, not {:016x}", magic, fs_magic));

@@ -56,7 +56,8 @@ void JournalSuperblock::encode(std::span<std::byte, encoded_size> out) const {
 
 std::expected<JournalSuperblock, std::string> JournalSuperblock::decode(std::span<const std::byte, encoded_size> in) {
     if (std::ranges::all_of(in, [](std::byte b) { return b == std::byte{0}; }))
-        return std::unexpected(std::string{"no file system here: the journal's superblock is empty; run mkfs"});
+        return std::unexpected(std::string{"no file system here: the journal's superblock is empty; if there was one, put back copies of both images "
+                                           "that were made together, else run mkfs"});
     LittleEndianReader reader{in};
     if (reader.u64() != journal_magic) return std::unexpected(std::string{"not a FlashLab file system with a journal: the superblock is foreign"});
     const std::uint32_t version = reader.u32();

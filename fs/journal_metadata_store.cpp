@@ -28,9 +28,8 @@ std::string text_of(const DeviceError& error) {
     if (is_of_host)
         return fmt::format("the metadata cannot be read from nand.img: {}; look at the host's disk and memory, then mount again",
                            std::strerror(error.host_errno));
-    return fmt::format("nand.img is damaged: the metadata cannot be read at sector {}; restore nand.img from a copy (of the same time as pram.img, "
-                       "where there is one), "
-                       "or make the device anew",
+    return fmt::format("nand.img is damaged: the metadata cannot be read at sector {}; 'flashlab fsck --repair' may mend it, else put back copies of "
+                       "both images that were made together",
                        error.where.value());
 }
 

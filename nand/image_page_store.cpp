@@ -272,14 +272,15 @@ std::expected<void, HostIoError> ImagePageStore::write_record(Ppn page, const Pa
     }
     records_.note(block, at, raw);
     if (tallied_.empty()) return {};
-    std::uint32_t& extent = tallied_[block.value()].extent;
+    Tallied& known = tallied_[block.value()];
     const std::uint32_t end = geometry_.page_in_block(page) + 1;
     const bool is_erased = load_le<std::uint64_t>(std::span{raw}.first<sizeof(std::uint64_t)>()) == 0;
-    if (is_erased && end == extent) {
+    if (is_erased && end <= known.extent) {
         end_tally();
-    } else if (!is_erased && end > extent) {
-        tally(end - extent);
-        extent = end;
+    } else if (!is_erased && end > known.extent) { // those before it were written, or stay as they are until the erase
+        tally(1);
+        ++known.written;
+        known.extent = end;
     }
     return {};
 }
@@ -303,7 +304,11 @@ std::expected<void, HostIoError> ImagePageStore::erase_records(BlockId block) {
     changed_[block.value()] = true;
     hole_from_[block.value()] = not_asked;
     std::ranges::fill(scratch_, std::byte{0});
-    if (!tallied_.empty()) tally(-std::uint64_t{std::exchange(tallied_[block.value()].extent, 0)}); // before it: never more than is there
+    if (!tallied_.empty()) { // before it: never more than is there
+        Tallied& known = tallied_[block.value()];
+        tally(-std::uint64_t{std::exchange(known.written, 0)});
+        known.extent = 0;
+    }
     if (auto wrote = noted(write_all(fd_, layout_.page_record_at(geometry_.page_of(block, 0)), scratch_)); !wrote) return wrote;
     return sync_if_ordered();
 }

@@ -92,6 +92,7 @@ private:
     struct Tallied {
         std::uint32_t count;
         std::uint32_t extent;
+        std::uint32_t written;
     };
     void tally(std::uint64_t grows_by);
     void end_tally();

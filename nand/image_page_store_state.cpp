@@ -49,7 +49,7 @@ std::expected<void, HostIoError> ImagePageStore::upgrade() {
 
 void ImagePageStore::tally_into(std::uint64_t& cell, std::span<const ImageEvidence> blocks) {
     tally_cell_ = &cell;
-    for (const ImageEvidence& block : blocks) tallied_.push_back({block.count, block.extent & ~evidence_bad_mark});
+    for (const ImageEvidence& block : blocks) tallied_.push_back({block.count, block.extent & ~evidence_bad_mark, block.written});
     tally_ = 0;
     tally(tally_of(blocks, geometry_.pages_per_block()));
 }

@@ -50,6 +50,7 @@ ImageEvidence NandEvidence::evidence_of(std::span<const std::byte> block_record,
     std::size_t end = records.size();
     while (end != 0 && is_erased_record(records.data() + end - record_bytes)) end -= record_bytes;
     evidence.extent = static_cast<std::uint32_t>(end / record_bytes) | (block.grown_bad ? evidence_bad_mark : 0);
+    for (std::size_t at = 0; at < end; at += record_bytes) evidence.written += is_erased_record(records.data() + at) ? 0 : 1;
     if (end != 0) evidence.crc = crc_of_records(records.first(end));
     return evidence;
 }

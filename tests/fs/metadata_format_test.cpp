@@ -112,7 +112,7 @@ TEST_CASE("what cannot be opened is named and left untouched", "[metadata]") {
         restore();
     };
     std::ranges::fill(cells.first(4096), std::byte{0});
-    expect("the superblock is empty; run mkfs");
+    expect("the superblock is empty; if there was one");
     std::memcpy(cells.data(), "SQLite format 3", 16);
     expect("not a FlashLab file system");
     store_le<std::uint32_t>(cells.subspan(8), 2);

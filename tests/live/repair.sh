@@ -59,6 +59,36 @@ if command -v getfattr > /dev/null; then [[ $(getfattr --only-values -n user.not
 unmount_device
 "$FLASHLAB" snapshot "$device" | grep -q before-repair-2 || die "the damaged images were not kept"
 
+say "--- what is whole keeps its name, its rights and its flags beside a damaged file"
+mount_device
+rm "$mnt/marked.damaged"
+echo whole > "$mnt/two.damaged"
+long=$(printf 'n%.0s' {1..250})
+{ printf '%s' "$mark"; head -c 8000 /dev/zero; } | tee "$mnt/two" > "$mnt/$long"
+ln "$mnt/two" "$mnt/a/three"
+install -m 6755 /dev/null "$mnt/set-id" && install -m 644 /dev/null "$mnt/kept" && ln "$mnt/kept" "$mnt/a/kept"
+if command -v chattr > /dev/null; then chattr +a "$mnt/kept"; fi
+sync "$mnt/two" && sync "$mnt/$long"
+unmount_device
+LC_ALL=C grep -obUaF "$mark" "$device/nand.img" | cut -d: -f1 | while read -r at; do
+    printf 'LOST' | dd of="$device/nand.img" bs=1 seek="$at" conv=notrunc 2> /dev/null
+done
+code=0
+mkdir "$device/.mkfs-999999999" && echo half > "$device/.mkfs-999999999/nand.img" # of a repair that was killed
+"$FLASHLAB" fsck --repair "$device" > "$work/fsck.log" 2>&1 || code=$?
+[[ ! -e $device/.mkfs-999999999 ]] || die "a half device of a dead process stays"
+[[ $code -eq 1 ]] || die "beside whole files: $code, $(cat "$work/fsck.log")"
+grep -q 'lost: /two: it is called two.damaged-2 now' "$work/fsck.log" && grep -q 'lost: /a/three: it is called three.damaged now' "$work/fsck.log" ||
+    die "the new names are not told: $(cat "$work/fsck.log")"
+mount_device
+[[ $(cat "$mnt/two.damaged") == whole && -e $mnt/two.damaged-2 && -e $mnt/a/three.damaged && -e $mnt/${long:0:247}.damaged ]] || die "names: $(ls "$mnt")"
+[[ $(stat -c '%a' "$mnt/set-id") == 6755 && $(stat -c %h "$mnt/kept") -eq 2 ]] || die "rights or links: $(ls -l "$mnt")"
+if command -v chattr > /dev/null; then
+    [[ $(lsattr "$mnt/kept") == *a*" $mnt/kept" ]] || die "flags: $(lsattr "$mnt/kept")"
+    chattr -a "$mnt/kept"
+fi
+unmount_device
+
 say "--- a flipped bit in the metadata"
 at=$(($(stat -c %s "$device/pram.img") / 2))
 byte=$(dd if="$device/pram.img" bs=1 skip=$at count=1 2> /dev/null | od -An -tu1)
@@ -79,6 +109,11 @@ code=0
 "$FLASHLAB" fsck --repair "$device" > "$work/fsck.log" 2>&1 || code=$?
 [[ $code -eq 4 || $code -eq 8 ]] && grep -q 'flashlab: fsck' "$work/fsck.log" || die "fsck --repair of damaged metadata: $code, $(cat "$work/fsck.log")"
 [[ $(cat "$device"/*.img | cksum) == "$before" ]] || die "a repair that failed changed the images"
+
+say "--- a repair that was killed: the log comes back"
+mv "$device/events.db" "$device/events.db.kept" && rm -f "$device"/events.db-*
+"$FLASHLAB" fsck --repair "$device" > /dev/null 2>&1 || true
+[[ -e $device/events.db && ! -e $device/events.db.kept ]] || die "the log of a killed repair: $(ls -a "$device")"
 
 say "--- an image that was cut short: the same"
 rm -rf "$device"

@@ -19,6 +19,7 @@
 #include "tools/drive/config_schema.h"
 #include "tools/drive/device_report.h"
 #include "tools/drive/fdp_pages.h"
+#include "tools/drive/kept_logs.h"
 #include "tools/drive/scheme_keys.h"
 #include "tools/host/interruption.h"
 #include "tools/host/new_name.h"
@@ -149,7 +150,8 @@ std::expected<void, std::string> bring_up(Device& device, SimTime start, const F
         return device.open_file_system(options);
     } catch (const ContractViolation& broken) {
         return std::unexpected(fmt::format(
-            "the metadata in its images are damaged; restore nand.img and pram.img from a copy, or make the device anew ({})", broken.what()));
+            "the metadata in its images are damaged; put back copies of both images that were made together, or make the device anew ({})",
+            broken.what()));
     }
 }
 
@@ -169,6 +171,7 @@ std::expected<void, std::string> make_device_directory(const std::string& name, 
     if (auto good = check_target(directory, existing); !good) return good;
     // The device is built beside its place and moved there when it is complete, so that a failure or a kill leaves no half device. If the directory
     // exists, the device is built inside it, to be on the same disk.
+    UnfinishedDirectory::remove_those_of_the_dead(directory, ".mkfs-");
     const files::path made = files::exists(directory) ? directory / fmt::format(".mkfs-{}", ::getpid())
                                                       : files::path{fmt::format("{}.mkfs-{}", directory.string(), ::getpid())};
     std::error_code error;
@@ -288,10 +291,11 @@ std::expected<std::unique_ptr<DeviceDirectory>, std::string> DeviceDirectory::op
     const bool damaged = !stores->damage.empty();
     if (options.damage != nullptr) *options.damage = stores->damage;
     if (damaged && !options.tolerate_damage)
-        return std::unexpected(fmt::format("{0}: {1}; what it holds cannot be trusted: 'flashlab fsck {0}' lists the damage, 'mount -o recovery' "
-                                           "lets you copy out what can be read, "
-                                           "and a copy of both images brings the device back",
-                                           name, to_text(stores->damage)));
+        return std::unexpected(
+            fmt::format("{0}: {1}; what it holds cannot be trusted: 'flashlab fsck {0}' lists the damage, 'mount -o recovery' "
+                        "lets you copy out what can be read where the metadata can, 'flashlab fsck --repair {0}' mends what it can, "
+                        "and a copy of both images brings the device back",
+                        name, to_text(stores->damage)));
 
     std::unique_ptr<DeviceDirectory> opened{new DeviceDirectory};
     opened->directory_ = name;
@@ -302,6 +306,7 @@ std::expected<std::unique_ptr<DeviceDirectory>, std::string> DeviceDirectory::op
         opened->history_ = *history;
     else
         opened->complain_(history.error());
+    if (opened->access_ != DeviceAccess::look) KeptLogs::bring_back(name);
     opened->open_log(*config, options);
     if (auto started = opened->start(*config, std::move(*stores), options); !started)
         return std::unexpected(fmt::format("{}: {}", name, started.error()));

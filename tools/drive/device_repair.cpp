@@ -1,7 +1,6 @@
 #include "tools/drive/device_repair.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -14,6 +13,7 @@
 #include "tools/drive/device_copy.h"
 #include "tools/drive/device_directory.h"
 #include "tools/drive/image_mender.h"
+#include "tools/drive/kept_logs.h"
 
 namespace flashlab {
 
@@ -57,28 +57,6 @@ std::expected<Salvage, std::string> fill(const std::string& damaged, const std::
     if (const auto closed = (*again)->close((*again)->device().ready_at(), {}); !closed) return std::unexpected(closed.error());
     return salvaged;
 }
-
-/// The log and what the daemons wrote belong to the device, not to its images: they stay, although the images are replaced.
-class KeptLogs {
-public:
-    explicit KeptLogs(const std::string& directory) : directory_{directory} {
-        for (const char* name : names) rename(name, aside(name));
-    }
-    ~KeptLogs() {
-        for (const char* name : names) rename(aside(name), name);
-    }
-    KeptLogs(const KeptLogs&) = delete;
-    KeptLogs& operator=(const KeptLogs&) = delete;
-
-private:
-    static constexpr std::array<const char*, 3> names{"events.db", "events.db-wal", "mount.log"};
-    static std::string aside(const char* name) { return fmt::format("{}.kept", name); }
-    void rename(const std::string& from, const std::string& to) {
-        std::error_code there;
-        if (files::exists(directory_ / from, there)) files::rename(directory_ / from, directory_ / to, there);
-    }
-    files::path directory_;
-};
 
 /// True: it opens, and neither its images nor its structures nor any page of a file show a problem.
 bool is_sound(const std::string& directory) {
@@ -167,6 +145,7 @@ std::expected<Repair, std::string> repair_device(const std::string& directory) {
     if (!config) return std::unexpected(config.error());
     const auto name = free_snapshot_name(directory);
     if (!name) return std::unexpected(name.error());
+    KeptLogs::bring_back(directory);
     Repair repair;
     repair.snapshot = *name;
     RenewedPram pram{directory};

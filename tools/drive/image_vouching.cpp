@@ -36,14 +36,21 @@ ImageDamage unreadable_image(const HostIoError& error) {
     return {"image-unreadable", "nand.img", fmt::format("cannot be read: {}", std::strerror(error.error_number))};
 }
 
-/// Blocks with damaged records keep the evidence that they had: what a repair brings back is judged by it.
-void judge_blocks(const NandEvidence& nand, const std::vector<ImageEvidence>& vouched, DeviceEvidence& now, std::vector<ImageDamage>& damage) {
+/// Blocks with damaged records keep the evidence that they had: what a repair brings back is judged by it. True: there is none.
+bool judge_blocks(const NandEvidence& nand, const std::vector<ImageEvidence>& vouched, DeviceEvidence& now, std::vector<ImageDamage>& damage) {
     std::uint32_t older = 0, first = 0;
+    bool all_decode = true;
     for (std::uint32_t i = 0; i < now.blocks.size(); ++i) {
         if (now.blocks[i] == vouched[i]) continue;
         const auto age = nand.age_of(BlockId{i}, vouched[i], now.blocks[i]);
-        if (!age) return damage.push_back(unreadable_image(age.error()));
-        if (*age == NandEvidence::Age::damaged) now.blocks[i] = vouched[i];
+        if (!age) {
+            damage.push_back(unreadable_image(age.error()));
+            return false;
+        }
+        if (*age == NandEvidence::Age::damaged) {
+            all_decode = false;
+            now.blocks[i] = vouched[i];
+        }
         if (*age == NandEvidence::Age::damaged || (*age == NandEvidence::Age::later && !now.generation.is_exact)) continue;
         if (older++ == 0) first = i;
     }
@@ -51,16 +58,18 @@ void judge_blocks(const NandEvidence& nand, const std::vector<ImageEvidence>& vo
         damage.push_back({"image-partly-older", fmt::format("nand.img block {}{}", first, older == 1 ? "" : fmt::format(" and {} more", older - 1)),
                           fmt::format("this part is of another copy of the image than when the device was last {}; {}",
                                       now.generation.is_exact ? "closed" : "opened", what_helps)});
+    return all_decode;
 }
 
 /// After a kill: blocks that were written to or erased since the evidence was kept, and are as they were then.
 void judge_tally(std::uint64_t sealed, std::uint32_t pages_per_block, const DeviceEvidence& now, std::vector<ImageDamage>& damage) {
     const auto made = unsealed_tally(sealed);
     if (!made || now.generation.is_exact || !damage.empty() || tally_of(now.blocks, pages_per_block) >= *made) return;
-    damage.push_back({"image-partly-older", "nand.img",
-                      fmt::format("erases and programs are missing that were made since the device was last opened: a part of it is of another copy "
-                                  "of the image; {}",
-                                  what_helps)});
+    damage.push_back(
+        {"image-partly-older", "nand.img",
+         fmt::format("erases and programs are missing that were made since the device was last opened: page records are gone, or a part of "
+                     "it is of another copy of the image; {}",
+                     what_helps)});
 }
 
 } // namespace
@@ -92,8 +101,9 @@ DeviceEvidence judge_images(const ImagePageStore& nand, const ImagePramStore& pr
     } else {
         const bool has_sound_cells = std::ranges::none_of(damage, [](const ImageDamage& one) { return one.where.starts_with("pram.img"); });
         const std::size_t part = has_sound_cells ? find_older_part(parts, now.parts, now.generation.is_exact) : parts.size();
-        judge_blocks(nand.evidence(), *vouched, now, damage);
-        judge_tally(pram.nand_tally(), config.ssd.nand.geometry.pages_per_block, now, damage);
+        // What does not decode is damage of its own, which a repair may mend: it has no number of pages yet.
+        if (judge_blocks(nand.evidence(), *vouched, now, damage))
+            judge_tally(pram.nand_tally(), config.ssd.nand.geometry.pages_per_block, now, damage);
         if (part != parts.size())
             damage.push_back({"image-partly-older", fmt::format("pram.img part {} of {}", part + 1, parts.size()),
                               fmt::format("this part is of another copy of the image than when the device was last {}; {}",

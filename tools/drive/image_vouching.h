@@ -3,7 +3,7 @@
 /// Idea       base/image_evidence.h. The digests of all blocks and parts are compared with those that the generation vouches for. After a clean end
 ///            they must be equal. After a kill no part may be older than when the device was opened.
 /// Invariant  A refused device was not written to. What the generation vouches for was true when it was written.
-/// Cost       Opening reads what the host has stored of page records and line sums; closing those of the blocks that changed. 12 bytes of memory a
+/// Cost       Opening reads what the host has stored of page records and line sums; closing those of the blocks that changed. 16 bytes of memory a
 ///            block while the device is open.
 /// Power cut  vouch() may be killed at any instant: the images still belong together, and what was vouched for before still holds.
 #pragma once

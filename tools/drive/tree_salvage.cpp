@@ -5,6 +5,8 @@
 #include <cstring>
 #include <deque>
 #include <map>
+#include <optional>
+#include <set>
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -18,6 +20,7 @@ namespace {
 constexpr std::uint64_t piece_bytes = 64 * 1024;
 constexpr std::uint64_t page_bytes = 4096;
 constexpr std::uint64_t bytes_between_syncs = 16u << 20;
+constexpr std::size_t longest_name = 255;
 
 struct Name {
     std::string name;
@@ -40,12 +43,16 @@ public:
         for (; !folders.empty(); folders.pop_front()) {
             done.push_back(folders.front());
             ++salvage_.directories;
-            for (const Name& name : names_of(folders.front()))
-                if (const auto copied = copy_name(folders.front(), name, folders); !copied) return copied;
+            const std::vector<Name> names = names_of(folders.front());
+            taken_.reset();
+            for (const Name& name : names)
+                if (const auto copied = copy_name(folders.front(), names, name, folders); !copied) return copied;
         }
-        // Last, since every name that is made moves its folder's times, and a flag may forbid making any.
+        // Last, since every name that is made moves its folder's times, and a flag may forbid making any, of a file its second one, too.
         for (auto folder = done.rbegin(); folder != done.rend(); ++folder)
             if (const auto dressed = dress(folder->from, folder->to, folder->path); !dressed) return dressed;
+        for (const Flagged& file : flagged_)
+            if (!to_.set_file_flags(put(), file.ino, file.flags)) lose(file.path, "its flags");
         return sync();
     }
     Salvage& salvage() { return salvage_; }
@@ -95,7 +102,20 @@ private:
         }
     }
 
-    FsResult<void> copy_name(const Folder& folder, const Name& name, std::deque<Folder>& folders) {
+    /// No file has this name, and none will: a whole one keeps its own.
+    std::string name_of_damaged(const std::vector<Name>& names, const std::string& name) {
+        if (!taken_) {
+            taken_.emplace();
+            for (const Name& one : names) taken_->insert(one.name);
+        }
+        for (int n = 1;; ++n) {
+            const std::string suffix = n == 1 ? ".damaged" : fmt::format(".damaged-{}", n);
+            std::string free = name.substr(0, longest_name - suffix.size()) + suffix;
+            if (taken_->insert(free).second) return free;
+        }
+    }
+
+    FsResult<void> copy_name(const Folder& folder, const std::vector<Name>& names, const Name& name, std::deque<Folder>& folders) {
         const std::string path = folder.path + name.name;
         const auto seen = from_.lookup(ask(), folder.from, name.name);
         if (!seen) {
@@ -104,7 +124,9 @@ private:
         }
         const Attributes& attributes = seen->value;
         if (const auto known = made_.find(attributes.ino.value()); known != made_.end()) {
-            const auto linked = to_.link(put(), known->second.ino, folder.to, name.name + known->second.suffix);
+            const std::string here = known->second.is_whole ? name.name : name_of_damaged(names, name.name);
+            if (!known->second.is_whole) lose(path, fmt::format("it is called {} now, a name of a file with missing bytes", here));
+            const auto linked = to_.link(put(), known->second.ino, folder.to, here);
             return linked ? FsResult<void>{} : std::unexpected(linked.error());
         }
         const auto made = make(folder, name.name, path, attributes);
@@ -115,18 +137,20 @@ private:
             return {};
         }
         ++salvage_.files;
-        std::string suffix;
+        bool is_whole = true;
         if (S_ISREG(attributes.mode)) {
             const auto whole = copy_bytes(attributes, *made, path);
             if (!whole) return std::unexpected(whole.error());
-            if (!*whole) {
-                suffix = ".damaged";
-                auto renamed = to_.begin_rename(put(), folder.to, name.name, folder.to, name.name + suffix, RenameMode::replace);
+            is_whole = *whole;
+            if (!is_whole) {
+                const std::string here = name_of_damaged(names, name.name);
+                if (here != name.name + ".damaged") lose(path, fmt::format("it is called {} now", here));
+                auto renamed = to_.begin_rename(put(), folder.to, name.name, folder.to, here, RenameMode::no_replace);
                 if (!renamed) return std::unexpected(renamed.error());
                 if (const auto done = run_steps(**renamed); !done) return done;
             }
         }
-        if (attributes.links > 1) made_[attributes.ino.value()] = {*made, suffix};
+        if (attributes.links > 1) made_[attributes.ino.value()] = {*made, is_whole};
         return dress(attributes.ino, *made, path);
     }
 
@@ -208,15 +232,19 @@ private:
         const Attributes& a = attributes->value;
         AttributeChange change;
         change.which = AttributeChange::uid | AttributeChange::gid | AttributeChange::atime | AttributeChange::mtime;
-        change.new_mode = a.mode;
         change.new_uid = a.uid;
         change.new_gid = a.gid;
         change.new_atime = a.accessed;
         change.new_mtime = a.modified;
-        if (!S_ISLNK(a.mode)) change.which |= AttributeChange::mode;
-        const auto changed = patient(put(&a), [&](const FsCall& call) { return to_.change_attributes(call, to, change); });
-        if (!changed) return std::unexpected(changed.error());
-        if (a.flags != 0 && !to_.set_file_flags(put(&a), to, a.flags)) lose(path, "its flags");
+        AttributeChange mode; // by itself: a change of the owner takes set-id bits away
+        mode.which = AttributeChange::mode;
+        mode.new_mode = a.mode;
+        for (const AttributeChange& one : {change, mode}) {
+            if (S_ISLNK(a.mode) && one.which == AttributeChange::mode) continue;
+            const auto changed = patient(put(&a), [&](const FsCall& call) { return to_.change_attributes(call, to, one); });
+            if (!changed) return std::unexpected(changed.error());
+        }
+        if (a.flags != 0) flagged_.push_back({to, a.flags, path});
         return {};
     }
 
@@ -233,14 +261,21 @@ private:
 
     struct Made {
         Ino ino{0};
-        std::string suffix;
+        bool is_whole = true;
+    };
+    struct Flagged {
+        Ino ino{0};
+        std::uint32_t flags = 0;
+        std::string path;
     };
     Device& source_;
     FileSystem& from_;
     FileSystem& to_;
     SimTime then_, now_;
     std::uint64_t unsynced_ = 0;
-    std::map<std::uint64_t, Made> made_; ///< files with several names, by inode of the source
+    std::map<std::uint64_t, Made> made_;         ///< files with several names, by inode of the source
+    std::optional<std::set<std::string>> taken_; ///< names of the folder at hand, and those given in it; none: nobody has asked
+    std::vector<Flagged> flagged_;
     Salvage salvage_;
 };
 

@@ -2,8 +2,8 @@
 ///
 /// Idea       Directory by directory: names, hard links, attributes, extended attributes, holes and bytes. What the flash does not give back is
 ///            left out, and told.
-/// Invariant  No byte is invented: a file of which bytes are missing gets the name NAME.damaged, so that nobody takes it for whole. Its missing
-///            bytes read zero.
+/// Invariant  No byte is invented: a file of which bytes are missing gets the name NAME.damaged (NAME.damaged-2 ... where that is taken), so that
+///            nobody takes it for whole, and its missing bytes read zero. No other file loses its name or anything else by that.
 /// Cost       One read of all data and one write of it.
 /// Power cut  The target is of use only when the copy is complete.
 #pragma once

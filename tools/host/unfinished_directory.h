@@ -1,7 +1,13 @@
 /// A directory that is removed with its content unless it is kept. mkfs and clone build in such a directory, so that a failure leaves nothing behind.
 #pragma once
 
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
 #include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace flashlab {
 
@@ -15,6 +21,17 @@ public:
         if (!kept_) std::filesystem::remove_all(directory_, ignored);
     }
     void keep() { kept_ = true; }
+    /// What killed processes left in `there`, each in a directory called by `prefix` and its number: one may be as large as a drive.
+    static void remove_those_of_the_dead(const std::filesystem::path& there, std::string_view prefix) {
+        std::error_code error;
+        std::vector<std::filesystem::path> left;
+        for (std::filesystem::directory_iterator entry{there, error}, end; !error && entry != end; entry.increment(error)) {
+            const std::string name = entry->path().filename().string();
+            const long process = name.starts_with(prefix) ? std::strtol(name.c_str() + prefix.size(), nullptr, 10) : 0;
+            if (process > 0 && ::kill(static_cast<pid_t>(process), 0) != 0 && errno == ESRCH) left.push_back(entry->path());
+        }
+        for (const std::filesystem::path& one : left) std::filesystem::remove_all(one, error);
+    }
 
 private:
     std::filesystem::path directory_;

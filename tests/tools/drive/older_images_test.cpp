@@ -200,6 +200,46 @@ void check_killed_mount(const char* scheme, const char* metadata) {
     close(*open(directory));
 }
 
+/// A page record with written ones behind it, gone as if it had never been written: of blocks that the killed mount wrote to no digest tells.
+void check_gaps(const char* scheme, const char* metadata) {
+    INFO(scheme << ' ' << metadata);
+    const TemporaryDirectory work;
+    const auto directory = work / "device";
+    REQUIRE(make_device_directory(directory, plan_of({scheme, metadata, true}), "", ExistingDevice::refuse).has_value());
+    (void)fill(directory, true, 1);
+    const Geometry geometry = *Geometry::make(read_device_toml(directory)->ssd.nand.geometry);
+    const ImageLayout layout{geometry};
+    constexpr std::size_t bytes = ImageLayout::page_record_bytes;
+    std::fstream image{directory / "nand.img", std::ios::binary | std::ios::in | std::ios::out};
+    const auto record_of = [&](Ppn page) {
+        std::string record(bytes, '\0');
+        image.seekg(static_cast<std::streamoff>(layout.page_record_at(page))).read(record.data(), bytes);
+        return record;
+    };
+    const auto put = [&](Ppn page, const std::string& record) {
+        image.seekp(static_cast<std::streamoff>(layout.page_record_at(page))).write(record.data(), bytes).flush();
+    };
+    const std::string erased(bytes, '\0');
+    std::uint32_t gaps = 0;
+    Random random{5};
+    for (std::uint32_t b = 0; b < geometry.blocks() && gaps < 8; ++b) {
+        const Ppn page = geometry.page_of(BlockId{b}, static_cast<std::uint32_t>(random.below(geometry.pages_per_block() - 1)));
+        const std::string was = record_of(page);
+        if (was == erased || record_of(Ppn{page.value() + 1}) == erased) continue;
+        INFO("block " << b << ", page " << page.value() % geometry.pages_per_block());
+        ++gaps;
+        put(page, erased);
+        check_refused(directory);
+        put(page, was);
+    }
+    CHECK(gaps == 8);
+    close(*open(directory));
+}
+
+TEST_CASE("a page record that is gone from the midst of a block is told after a kill, too", "[tools][damage][older]") {
+    for (const char* scheme : layers_tested) check_gaps(scheme, std::string_view{scheme}.size() % 2 == 0 ? "pram" : "journal");
+}
+
 TEST_CASE("a block that a killed mount erased or wrote to is told from what it was when that mount began", "[tools][damage][older]") {
     check_killed_mount("page_map", "pram");
     check_killed_mount("hftl", "pram");
