@@ -88,4 +88,21 @@ for ftl in learnedftl leaftl tpftl; do
     ask own.db "SELECT name || ':' || value FROM v_counters" | tr -d '"' | sort > got
     [[ -s want ]] && cmp -s want got || die "counters of $ftl: $(diff want got | head -n 6)"
 done
+# What a log says of a run is what the run said, as a recording that is replayed, too.
+run_json() { grep -o "\"$1\":[0-9.]*" "$2" | head -n 1 | cut -d: -f2; }
+rm -rf kept && "$FLASHLAB" mkfs kept --size 256M --quiet
+"$FLASHLAB" bench --device kept --rw randwrite --io-size 16M --iodepth 4 --log all --json > kept.json 2> /dev/null || die "bench --device"
+[[ $(ask kept "SELECT host_reads + host_writes + host_flushes FROM v_run_totals") == "$(run_json requests kept.json)" ]] || die "the log of a drive counts its closing, too"
+[[ $(ask kept "SELECT page_programs FROM v_run_totals JOIN sample_nand USING(sample) WHERE cause = 0") == "$(run_json nand_program_pages kept.json)" ]] || die "programs of the closing"
+printf 'ns,device,queue,op,offset,bytes\n0,0,0,write,0,4096\n2000000,0,0,write-fua,8192,4096\n4000000,0,0,read,0,4096\n' > fua.fl
+for round in 1 2; do "$FLASHLAB" replay fua.fl --size 64M --events fua.db > /dev/null 2>&1 || die "replay of a write-fua"; done
+[[ $(ask fua.db "SELECT group_concat(fua, ' ') FROM host_request WHERE op = 1") == '0 1 0 1' ]] || die "FUA of the trace: $(ask fua.db "SELECT op, fua FROM host_request")"
+"$FLASHLAB" replay fua.db --size 64M > said.txt 2>&1 && die "two runs with a clock each were replayed as one"
+grep -q -- '--run N' said.txt || die "no remedy for two runs: $(cat said.txt)"
+"$FLASHLAB" trace fua.db --run 2 --convert flashlab -o back.fl 2> /dev/null && cut -d, -f2- back.fl | cmp -s - <(cut -d, -f2- fua.fl) || die "a recording comes back as: $(cat back.fl)"
+"$FLASHLAB" replay fua.db --run 3 --size 64M > said.txt 2>&1 && die "run 3 of two"
+"$FLASHLAB" query fua.db "SELECT DISTINCT what FROM v_blame" --csv | grep -qx 'not recorded' || die "blame of a log without the flash: $("$FLASHLAB" query fua.db "SELECT * FROM v_blame")"
+"$FLASHLAB" bench --size 1G --rw randwrite --bs 4k --io-size 4M --iodepth 64 --precondition fill:100 --events busy.db --log all > /dev/null 2>&1 || die bench
+for view in v_plane_util v_channel_util; do [[ $(ask busy.db "SELECT max(utilisation) <= 1 FROM $view") == 1 ]] || die "$view: busier than the time is long"; done
+"$FLASHLAB" bench --size 64M --io-size 64k --warm-up 16 > said.txt 2>&1 && die "a warm-up of the whole run measured something"
 echo "ok: log_of_runs"

@@ -137,6 +137,7 @@ inline void add_trace_input(CLI::App& c, TraceInput& input) {
         ->capture_default_str();
     c.add_option("--skip", input.skip, "Leave out this many requests at the beginning");
     c.add_option("--limit", input.limit, "Take at most this many requests");
+    c.add_option("--run", input.run, "of an event log with several runs: the number of the one to take");
     c.add_flag("--skip-bad", input.skip_bad, "Go on with more than 1 % bad lines");
 }
 

@@ -112,10 +112,14 @@ public:
         if (queues_.empty()) return;
         ImportedLoad load{.title = fmt::format("{} of {}", title_, path_), .command = {"bench"}};
         for (const std::string& queue : queues_) load.command.insert(load.command.end(), {"--queue", queue});
+        if (!distribution_.empty() && is_even_somewhere_)
+            out_.note(Kind::nearly, "random_distribution", distribution_,
+                      "one for all that runs together: jobs of random places without one have it, too");
         if (!distribution_.empty()) load.command.insert(load.command.end(), {"--random-distribution", distribution_});
         out_.loads.push_back(std::move(load));
         queues_.clear();
         distribution_.clear();
+        is_even_somewhere_ = false;
         title_.clear();
     }
 
@@ -211,6 +215,7 @@ private:
     }
     [[nodiscard]] std::expected<void, std::string> take_distribution(Settings& of) {
         const auto setting = take_out(of, "random_distribution");
+        is_even_somewhere_ = is_even_somewhere_ || !setting || setting->value == "random";
         if (!setting || setting->value == "random") return {};
         std::string taken = setting->value;
         if (taken.starts_with("zoned")) { // zoned:PERCENT_OF_ACCESSES/PERCENT_OF_SPACE:...
@@ -325,6 +330,7 @@ private:
     Imported& out_;
     std::vector<std::string> queues_;
     std::string distribution_, title_;
+    bool is_even_somewhere_ = false; ///< a job has no distribution
 };
 
 } // namespace

@@ -28,7 +28,7 @@ WITH RECURSIVE span AS MATERIALIZED (
     instr(config_toml, char(10) || 'independent_planes = 0') > 0 AS by_die
   FROM run JOIN v_run_span v USING(run, first_id)),
 slow AS MATERIALIZED (
-  SELECT r.run, r.first_id, r.first_op, r.last_op, r.by_die, r.overhead_ns, r.ps_per_byte, h.id, h.op, h.ts_ns AS a, h.ts_ns + h.dur_ns AS c, h.waited_ns AS w,
+  SELECT r.run, r.first_id, r.first_op, r.last_op, EXISTS(SELECT 1 FROM nand_op WHERE n > r.first_op AND n <= r.last_op) AS has_ops, r.by_die, r.overhead_ns, r.ps_per_byte, h.id, h.op, h.ts_ns AS a, h.ts_ns + h.dur_ns AS c, h.waited_ns AS w,
     r.overhead_ns + (h.op = 1) * ((h.sectors * 512 * r.ps_per_byte + 999) / 1000) AS link_in, r.controller_ns,
     (h.op = 0 AND h.failed = 0) * ((h.sectors * 512 * r.ps_per_byte + 999) / 1000) AS link_out
   FROM (SELECT s.run, h.id, row_number() OVER (PARTITION BY s.run ORDER BY h.dur_ns + h.waited_ns DESC, h.id) AS place, count(*) OVER (PARTITION BY s.run) AS n
@@ -97,18 +97,18 @@ part AS (
   FROM (SELECT id, t, lead(t) OVER w AS u, sum(d) OVER w AS at FROM edge WINDOW w AS (PARTITION BY id ORDER BY t ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)) WHERE u > t),
 what(class, what, meaning) AS (VALUES (0, 'queue', 'other requests were on the host link'), (1, 'host link', 'its own command and data on the link, and the controller'),
   (2, 'bus', 'its own data on a channel'), (3, 'flash', 'the cells worked for it'), (4, 'mapping', 'pages of the map, of checkpoints and backups that it read or wrote'), (5, 'pram', 'its transaction on the PRAM'),
-  (6, 'chip: other requests', 'its plane worked for other requests'), (7, 'chip: collection', 'its plane copied or erased for a collection, a folding or a scrub'), (8, 'chip: merge', 'its plane worked for a merge'),
+  (6, 'chip: other requests', 'its plane worked for other requests, or other pieces of the same'), (7, 'chip: collection', 'its plane copied or erased for a collection, a folding or a scrub'), (8, 'chip: merge', 'its plane worked for a merge'),
   (9, 'chip: map', 'its plane worked for the map'), (10, 'chip: other', 'its plane worked for levelling, parity, recovery or backups'), (11, 'bus: others', 'its channel moved the data of others'),
   (12, 'collection', 'its plane was free; a collection or merge elsewhere went on'), (13, 'order', 'its plane was free; it waited for operations elsewhere that come before it'),
-  (14, 'rest', 'no chip worked: controller, DRAM, pauses of the translation layer'), (15, 'submission queue', 'it waited in its queue of the host until the drive fetched it'))
+  (14, 'rest', 'no chip worked: controller, DRAM, pauses of the translation layer'), (15, 'submission queue', 'it waited in its queue of the host until the drive fetched it'), (16, 'not recorded', 'what the chips did: a log of level all has it'))
 SELECT s.run, s.id, s.op, s.a - s.w AS ts_ns, s.c - s.a + s.w AS dur_ns, w.class, w.what, w.meaning, p.ns
-FROM slow s JOIN (SELECT id, class, sum(ns) AS ns FROM part GROUP BY id, class) p USING(id) JOIN what w USING(class) WHERE p.ns > 0)";
+FROM slow s JOIN (SELECT id, class, sum(ns) AS ns FROM part GROUP BY id, class) p USING(id) JOIN what w ON w.class = CASE WHEN p.class = 14 AND NOT s.has_ops THEN 16 ELSE p.class END WHERE p.ns > 0)";
 
 inline constexpr std::string_view blame_request_sql = R"(
 SELECT p.run, p.id, o.name AS op, p.ts_ns, p.dur_ns,
   sum(ns * (class = 0)) AS queue_ns, sum(ns * (class = 1)) AS host_link_ns, sum(ns * (class = 2)) AS bus_ns, sum(ns * (class = 3)) AS flash_ns, sum(ns * (class = 4)) AS mapping_ns,
   sum(ns * (class = 5)) AS pram_ns, sum(ns * (class = 6)) AS chip_requests_ns, sum(ns * (class = 7)) AS chip_collection_ns, sum(ns * (class = 8)) AS chip_merge_ns, sum(ns * (class = 9)) AS chip_map_ns,
-  sum(ns * (class = 10)) AS chip_other_ns, sum(ns * (class = 11)) AS bus_others_ns, sum(ns * (class = 12)) AS collection_ns, sum(ns * (class = 13)) AS order_ns, sum(ns * (class = 14)) AS rest_ns,
+  sum(ns * (class = 10)) AS chip_other_ns, sum(ns * (class = 11)) AS bus_others_ns, sum(ns * (class = 12)) AS collection_ns, sum(ns * (class = 13)) AS order_ns, sum(ns * (class IN (14, 16))) AS rest_ns,
   sum(ns * (class = 15)) AS submission_queue_ns
 FROM v_blame_part p JOIN host_op_name o USING(op) GROUP BY p.id)";
 
@@ -143,8 +143,8 @@ FROM (SELECT cause, programmed_bytes * 1.0 AS b, (SELECT nullif(sum(host_write_b
     LogView{"v_waf_over_time", "write amplification between two samples", R"(
 SELECT run, ts_ns / 1e9 AS t_s, written AS host_write_bytes, programmed AS programmed_bytes, round(programmed * 1.0 / nullif(written, 0), 4) AS waf FROM (
   SELECT s.run, s.ts_ns, s.host_write_bytes - lag(s.host_write_bytes, 1, 0) OVER w AS written, p.bytes - lag(p.bytes, 1, 0) OVER w AS programmed
-  FROM sample s JOIN (SELECT n.sample, sum(n.page_programs * r.page_bytes) AS bytes FROM sample_nand n JOIN sample USING(sample) JOIN run r USING(run)
-    GROUP BY n.sample) p USING(sample)
+  FROM sample s JOIN (SELECT a.sample, coalesce(sum(n.page_programs * r.page_bytes), 0) AS bytes FROM sample a JOIN run r USING(run) LEFT JOIN sample_nand n USING(sample)
+    GROUP BY a.sample) p USING(sample)
   WINDOW w AS (PARTITION BY s.run ORDER BY s.sample)))"},
     LogView{"v_latency_pct", "latency of each file system operation, in the last run that had it", R"(
 SELECT o.name AS op, l.calls, l.errors, l.p50_ns / 1e3 AS p50_us, l.p99_ns / 1e3 AS p99_us, l.max_ns / 1e3 AS max_us

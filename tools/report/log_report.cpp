@@ -180,7 +180,7 @@ WINDOW w AS (ORDER BY sample))");
 SELECT (ts_ns - s0) / 1e9, (p - lag(p, 1, 0) OVER w) * b, (pu - lag(pu, 1, 0) OVER w) * b, (pg - lag(pg, 1, 0) OVER w) * b, (pm - lag(pm, 1, 0) OVER w) * b,
   (pt - lag(pt, 1, 0) OVER w) * b, (po - lag(po, 1, 0) OVER w) * b
 FROM (SELECT s.sample, s.ts_ns, r.start_ns AS s0, r.page_bytes * 1.0 / nullif(s.host_write_bytes - lag(s.host_write_bytes, 1, 0) OVER (ORDER BY s.sample), 0) AS b,
-  n.p, n.pu, n.pg, n.pm, n.pt, n.po FROM sample s JOIN run r USING(run) JOIN (SELECT sample, sum(page_programs) AS p, )" +
+  coalesce(n.p, 0) AS p, coalesce(n.pu, 0) AS pu, coalesce(n.pg, 0) AS pg, coalesce(n.pm, 0) AS pm, coalesce(n.pt, 0) AS pt, coalesce(n.po, 0) AS po FROM sample s JOIN run r USING(run) LEFT JOIN (SELECT sample, sum(page_programs) AS p, )" +
                            programs_of(std::array{Cause::user}) + " AS pu, " + programs_of(causes_of_gc) + " AS pg, " +
                            programs_of(std::array{Cause::merge}) + " AS pm, " + programs_of(std::array{Cause::map}) + " AS pt, " +
                            programs_of(causes_of_others) + R"( AS po FROM sample_nand GROUP BY sample) n USING(sample) WHERE s.run = {})

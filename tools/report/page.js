@@ -47,7 +47,7 @@ const conclusion = () => section("conclusion", "In short", "", ...runs.map((run,
   const wait = run.blame?.rows[0], column = (name) => wait[run.blame.columns.indexOf(name)];
   const said = [typeof of.waf === "number" ? `${nameOf(run)} programs ${+of.waf.toPrecision(3)} flash pages for each page that the host writes${beside("waf")}.` : null,
     ...ops.map((op) => typeof of[`latency_us.${op}.p99`] === "number" ? `One ${op} of a hundred takes ${micros(of[`latency_us.${op}.p99`])} or more${beside(`latency_us.${op}.p99`)}.` : null),
-    wait ? `Its slowest requests, 0.1 %, spent ${(100 * column("share")).toFixed(0)} % of their time so: ${column("meaning") || column("what")}.` : null].filter((s) => s);
+    wait && column("what") !== "not recorded" ? `Its slowest requests, 0.1 %, spent ${(100 * column("share")).toFixed(0)} % of their time so: ${column("meaning") || column("what")}.` : null].filter((s) => s);
   const big = (value, text) => el("div", {}, el("b", {}, value), text);
   const figures = [typeof of.waf === "number" ? big(+of.waf.toPrecision(3), "write amplification") : null,
     ...ops.flatMap((op) => [["p50", "p50"], ["p99", "p99"], ["p999", "p99.9"]].map(([key, text]) => typeof of[`latency_us.${op}.${key}`] === "number"

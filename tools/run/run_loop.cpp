@@ -54,19 +54,20 @@ struct SectorsTarget {
         std::uint32_t number = 0;
         for (const AddressPiece& piece : **pieces) {
             if ((*pieces)->size() > 1) ++number;
-            auto answered = issue_piece(request.op, piece, {now, no_stream, QueueId{request.queue}, number, waited});
+            auto answered = issue_piece(request, piece, {now, no_stream, QueueId{request.queue}, number, waited});
             if (!answered) return answered;
             whole.at = std::max(whole.at, answered->at);
             if (whole.failure.empty()) whole.failure = std::move(answered->failure);
         }
         return whole;
     }
-    std::expected<IssueAnswer, std::string> issue_piece(TraceOp op, const AddressPiece& piece, const HostIo& io) {
+    std::expected<IssueAnswer, std::string> issue_piece(const TraceRequest& of, const AddressPiece& piece, const HostIo& io) {
         const Sector first{piece.offset / sector_bytes};
         const std::uint64_t sectors = sectors_of(piece.offset, piece.bytes);
-        if (op == TraceOp::trim) return told(disk.trim(first, sectors, io));
+        if (of.op == TraceOp::trim) return told(disk.trim(first, sectors, io));
         const auto n = static_cast<std::uint32_t>(sectors);
-        if (op == TraceOp::write) return told(disk.write(first, n, bytes_for(first, n), WriteDurability::volatile_ok, io));
+        if (of.op == TraceOp::write)
+            return told(disk.write(first, n, bytes_for(first, n), of.fua ? WriteDurability::fua : WriteDurability::volatile_ok, io));
         if (payload == nullptr) return told(disk.read(first, n, {}, io));
         const std::span<std::byte> to = payload->room(n);
         auto done = told(disk.read(first, n, to, io));

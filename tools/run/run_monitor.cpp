@@ -44,6 +44,7 @@ RunStep RunMonitor::look(const RunTally& tally) {
     (void)steady_.look(requests, tally.end);
     if (!warm_ && (measure_.warm_up_until_steady ? steady_.reached() : requests >= measure_.warm_up_requests)) {
         warm_ = true;
+        looks_when_warm_ = looks_;
         log_waits_ = tally.end;
         before_ = RunSnapshot::of(on_.device(), tally.end);
         return RunStep::count_from_here;
@@ -59,6 +60,8 @@ std::expected<void, std::string> RunMonitor::finish(Json& report) {
                                                  "--precondition fill:100,random:2x",
                                                  steady_.to_json()["why_not"].text())
                                    : std::string{"the run ended within --warm-up: nothing was measured"});
+    if (measure_.warm_up_requests != 0 && looks_ == looks_when_warm_ && !Interruption::came()) // each request was looked at
+        return std::unexpected("--warm-up takes the whole run: nothing was measured; give it fewer requests, or the run more");
     if (log_waits_) on_.begin_log(*log_waits_);
     Json steady = steady_.to_json();
     steady.add("ends_run", measure_.stop_when_steady && steady_.reached());

@@ -40,7 +40,7 @@ private:
     RunMeasure measure_;
     SteadyState steady_;
     RunSnapshot before_;
-    std::uint64_t looks_ = 0;
+    std::uint64_t looks_ = 0, looks_when_warm_ = ~std::uint64_t{0};
     bool warm_ = false;
     std::optional<SimTime> log_waits_; ///< warm since then, but no request came behind
 };

@@ -38,6 +38,7 @@ std::expected<TraceStream, std::string> TraceStream::open(const TraceInput& inpu
     options.has_header = input.has_header;
     options.action = input.action.empty() ? 'D' : input.action.front();
     options.skip_bad = input.skip_bad;
+    options.run = input.run;
     options.complain = [](const std::string& text) { complain(text); };
     auto reader = open_trace(input.path, options);
     if (!reader) return std::unexpected(reader.error());

@@ -18,6 +18,7 @@ struct TraceInput {
     bool has_header = false, skip_bad = false;
     std::uint64_t skip = 0;
     std::optional<std::uint64_t> limit;
+    std::optional<std::uint64_t> run; ///< of an event log
 };
 
 /// An unknown format, or a wrong description of columns, is wrong usage, whatever the file holds.

@@ -170,12 +170,15 @@ private:
 };
 
 std::unique_ptr<Codec> codec_for(std::span<const std::byte> first) {
-    const auto begins = [&](std::initializer_list<int> magic) {
-        return first.size() >= magic.size() &&
-               std::ranges::equal(first.first(magic.size()), magic, {}, [](std::byte b) { return std::to_integer<int>(b); });
+    const auto begins_at = [&](std::size_t at, std::initializer_list<int> magic) {
+        return first.size() >= at + magic.size() &&
+               std::ranges::equal(first.subspan(at, magic.size()), magic, {}, [](std::byte b) { return std::to_integer<int>(b); });
     };
+    const auto begins = [&](std::initializer_list<int> magic) { return begins_at(0, magic); };
     if (begins({0x1f, 0x8b})) return std::make_unique<GzipCodec>();
-    if (begins({0x28, 0xb5, 0x2f, 0xfd})) return std::make_unique<ZstdCodec>();
+    const bool is_skippable =
+        first.size() >= 4 && (first[0] & std::byte{0xf0}) == std::byte{0x50} && begins_at(1, {0x2a, 0x4d, 0x18}); // pzstd's first frame
+    if (is_skippable || begins({0x28, 0xb5, 0x2f, 0xfd})) return std::make_unique<ZstdCodec>();
     if (begins({0xfd, '7', 'z', 'X', 'Z', 0x00})) return std::make_unique<XzCodec>();
     return nullptr;
 }

@@ -81,6 +81,11 @@ TraceParse ColumnFormat::parse_operation(const Line& line, TraceRequest& request
         request.op = word->second;
         return TraceParse::request();
     }
+    if (!spec_.fua_word.empty() && text == spec_.fua_word) {
+        request.op = TraceOp::write;
+        request.fua = true;
+        return TraceParse::request();
+    }
     if (std::ranges::find(spec_.other_words, text) != spec_.other_words.end()) return TraceParse::other();
     return TraceParse::bad(*column + 1, "the operation is none that this format knows");
 }

@@ -25,6 +25,7 @@ struct ColumnSpec {
     std::uint64_t time_scale = 1; ///< ns in the column's unit
     int op = 0;                   ///< 0: every line is a read
     std::vector<std::pair<std::string, TraceOp>> words;
+    std::string fua_word;                 ///< of the op column: a write that is durable when it is answered; empty: the format has none
     bool op_is_flags = false;             ///< hexadecimal, bit 0 set = read (DiskSim)
     std::vector<std::string> other_words; ///< of the op column: lines that are no requests (an empty type)
     int offset = 0;

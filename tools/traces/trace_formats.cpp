@@ -190,12 +190,13 @@ std::unique_ptr<LineFormat> make_flashlab(char) {
     s.device = 2;
     s.queue = 3;
     set_words(s, 4, {{"read", TraceOp::read}, {"write", TraceOp::write}, {"trim", TraceOp::trim}, {"flush", TraceOp::flush}});
+    s.fua_word = "write-fua";
     set_place(s, 5, 1, 6, 1);
     return make(s);
 }
 
 constexpr TextTraceFormat formats[] = {
-    {"flashlab", "FlashLab: ns,device,queue,read|write|trim|flush,offset_bytes,bytes", make_flashlab},
+    {"flashlab", "FlashLab: ns,device,queue,read|write|write-fua|trim|flush,offset_bytes,bytes", make_flashlab},
     {"blkparse", "blkparse text: maj,min cpu seq seconds pid action RWBS sector + sectors", make_blkparse},
     {"fio", "fio iolog, version 1, 2 or 3: file action offset length (bytes)", make_fio_log},
     {"wiscsee", "pid action read|write|discard offset_bytes bytes seconds wait sync", make_wiscsee},

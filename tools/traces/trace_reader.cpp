@@ -11,6 +11,7 @@
 #include "tools/log/event_log_schema.h"
 #include "tools/log/log_version.h"
 #include "tools/log/sqlite.h"
+#include "tools/text/shell_word.h"
 #include "tools/traces/column_format.h"
 #include "tools/traces/text_mark.h"
 #include "tools/traces/trace_formats.h"
@@ -32,14 +33,19 @@ public:
         if (result != SQLITE_ROW) return std::unexpected("the event log cannot be read: " + db_.error());
         ++number_;
         const auto column = [&](int index) { return ::sqlite3_column_int64(rows_.get(), index); };
-        const std::int64_t time = column(0), op = column(1), sector = column(2), sectors = column(3), queue = column(4);
+        const std::int64_t time = column(0), op = column(1), sector = column(2), sectors = column(3), queue = column(4), fua = column(5);
         if (time < 0 || op < 0 || op > 3 || sector < 0 || sectors < 0 || sector > (std::int64_t{1} << 50) || sectors > (std::int64_t{1} << 40) ||
             queue < 0 || queue >= most_queues)
             return TraceParse::bad(0, "the row is out of range");
         if (sectors == 0 && op != 3) return TraceParse::bad(0, "the length is zero");
         constexpr TraceOp ops[] = {TraceOp::read, TraceOp::write, TraceOp::trim, TraceOp::flush};
-        request = {static_cast<std::uint64_t>(time), static_cast<std::uint64_t>(sector) * 512, static_cast<std::uint64_t>(sectors) * 512, 0, ops[op],
-                   static_cast<std::uint16_t>(queue)};
+        request = {static_cast<std::uint64_t>(time),
+                   static_cast<std::uint64_t>(sector) * 512,
+                   static_cast<std::uint64_t>(sectors) * 512,
+                   0,
+                   ops[op],
+                   static_cast<std::uint16_t>(queue),
+                   op == 1 && fua != 0};
         return TraceParse::request();
     }
     std::string where() const override { return fmt::format("host_request row {}", number_); }
@@ -61,6 +67,27 @@ bool is_recorded_trace(const std::string& path) {
     return file.read(first, sizeof first) && std::string_view{first, 15} == "SQLite format 3";
 }
 
+/// Requests of one run alone, as a condition; "1": of all. Runs in virtual time each begin at their own zero: several at once are no trace.
+std::expected<std::string, std::string> of_run(SqliteConnection& db, const std::string& log, std::optional<std::uint64_t> run) {
+    constexpr const char* spans = "(SELECT run, first_id, lead(first_id, 1, 9223372036854775807) OVER (ORDER BY run) AS last_id FROM run)";
+    if (run) {
+        if (db.number(fmt::format("SELECT count(*) FROM run WHERE run = {}", *run)).value_or(0) == 0)
+            return std::unexpected(
+                fmt::format("{}: has no run {}; 'flashlab query {} \"SELECT run, kind FROM run\"' lists them", log, *run, shell_word(log)));
+        return fmt::format("id > (SELECT first_id FROM {0} WHERE run = {1}) AND id <= (SELECT last_id FROM {0} WHERE run = {1})", spans, *run);
+    }
+    const auto restarts =
+        db.number(fmt::format("SELECT count(*) FROM (SELECT min(ts_ns) AS first, max(max(ts_ns)) OVER (ORDER BY run ROWS BETWEEN UNBOUNDED PRECEDING "
+                              "AND 1 PRECEDING) AS before "
+                              "FROM {} s JOIN host_request h ON h.id > s.first_id AND h.id <= s.last_id GROUP BY run) WHERE first < before",
+                              spans));
+    if (restarts.value_or(0) == 0) return "1";
+    return std::unexpected(
+        fmt::format("{0}: has several runs, each with a clock of its own; say which one with --run N: 'flashlab query {1} \"SELECT run, "
+                    "kind FROM run\"' lists them",
+                    log, shell_word(log)));
+}
+
 /// What was recorded on a mount at level requests, as a trace: the host_request rows of a device's event log.
 ///
 /// Idea       `flashlab replay DIR` answers which translation layer fits an application: record the application once, then replay it on each layer.
@@ -68,7 +95,7 @@ bool is_recorded_trace(const std::string& path) {
 /// Cost       One row at a time; constant memory. Where requests waited in queues, SQLite sorts them first.
 ///
 /// `path` is a device directory or an event log file. The error names the remedy when nothing was recorded.
-std::expected<std::unique_ptr<TraceSource>, std::string> make_recorded_source(const std::string& path) {
+std::expected<std::unique_ptr<TraceSource>, std::string> make_recorded_source(const std::string& path, const TraceOptions& options) {
     const std::string log = log_of(path);
     if (!files::exists(log))
         return std::unexpected(
@@ -79,8 +106,12 @@ std::expected<std::unique_ptr<TraceSource>, std::string> make_recorded_source(co
         return std::unexpected(fmt::format("{}: {}", log, why_no_event_log(*db)));
     const bool has_queues = db->number("SELECT count(*) FROM pragma_table_info('host_request') WHERE name = 'waited_ns'").value_or(0) != 0;
     const bool has_waits = has_queues && db->number("SELECT EXISTS(SELECT 1 FROM host_request WHERE waited_ns <> 0)").value_or(0) != 0;
-    auto rows = db->prepare(fmt::format("SELECT ts_ns{0}, op, first_sector, sectors, {1} FROM host_request ORDER BY {2}id",
-                                        has_waits ? " - waited_ns" : "", has_queues ? "queue" : "0", has_waits ? "1, " : ""));
+    const bool has_fua = db->number("SELECT count(*) FROM pragma_table_info('host_request') WHERE name = 'fua'").value_or(0) != 0;
+    const auto which = of_run(*db, log, options.run);
+    if (!which) return std::unexpected(which.error());
+    auto rows =
+        db->prepare(fmt::format("SELECT ts_ns{0}, op, first_sector, sectors, {1}, {2} FROM host_request WHERE {4} ORDER BY {3}id",
+                                has_waits ? " - waited_ns" : "", has_queues ? "queue" : "0", has_fua ? "fua" : "0", has_waits ? "1, " : "", *which));
     if (!rows) return std::unexpected(fmt::format("{}: no event log of FlashLab: {}", log, rows.error()));
     const auto any = db->number("SELECT EXISTS(SELECT 1 FROM host_request)");
     if (any && *any == 0)
@@ -166,7 +197,8 @@ std::expected<std::unique_ptr<TraceSource>, std::string> make_source(const std::
 } // namespace
 
 std::expected<std::unique_ptr<TraceReader>, std::string> TraceReader::open(const std::string& path, const TraceOptions& options) {
-    if (path != "-" && is_recorded_trace(path)) return read(path, "recorded", "it is a device's event log", options, make_recorded_source(path));
+    if (path != "-" && is_recorded_trace(path))
+        return read(path, "recorded", "it is a device's event log", options, make_recorded_source(path, options));
     auto stream = open_byte_stream(path);
     if (!stream) return std::unexpected(stream.error());
     auto reader = std::make_unique<ByteReader>(std::move(*stream));

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "tools/traces/trace_source.h"
 
@@ -21,6 +22,7 @@ struct TraceOptions {
     bool has_header = false;
     char action = 'D'; ///< for block layer traces: D issue, Q queue, C completion
     bool skip_bad = false;
+    std::optional<std::uint64_t> run;                 ///< of an event log: this one; none: all, if their clocks go on
     std::function<void(const std::string&)> complain; ///< called for the first bad lines
 };
 

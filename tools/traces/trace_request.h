@@ -24,6 +24,7 @@ struct TraceRequest {
     std::uint32_t device = 0; ///< each device is an address space of its own
     TraceOp op = TraceOp::read;
     std::uint16_t queue = 0; ///< submission queue of the host
+    bool fua = false;        ///< of a write: durable when it is answered
     friend bool operator==(const TraceRequest&, const TraceRequest&) = default;
 };
 

@@ -249,7 +249,7 @@ TEST_CASE("a drive whose metadata in a journal do not read is refused with the i
         REQUIRE_FALSE(refused.has_value());
         INFO(refused.error());
         CHECK_THAT(refused.error(),
-                   ContainsSubstring("nand.img") && (ContainsSubstring("restore") || ContainsSubstring("put back")) && ContainsSubstring("copy"));
+                   ContainsSubstring("nand.img") && ContainsSubstring("fsck --repair") && ContainsSubstring("put back copies of both images"));
         require_for_users(refused.error());
     }
     close(*open(directory));

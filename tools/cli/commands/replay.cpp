@@ -89,6 +89,12 @@ std::expected<Json, std::string> run(const ReplayOptions& o, const Plan& plan, T
     RunMonitor monitor{on, plan.measure, plan.speed, *ready};
     RunView view{{.command = "replay", .device = on.device(), .begin = *ready, .depth = plan.speed.depth, .requests = o.input.limit.value_or(0)},
                  o.top};
+    AddressFit::Split before_run; // of the warm-up
+    RunWatch watch = view.over(monitor.watch());
+    watch.counts_from = [&, begins = watch.counts_from](SimTime now) {
+        before_run = fit.split();
+        if (begins) begins(now);
+    };
     const auto wall_begin = std::chrono::steady_clock::now();
     const auto tally = replay(
         *space,
@@ -96,7 +102,7 @@ std::expected<Json, std::string> run(const ReplayOptions& o, const Plan& plan, T
             view.at(stream.given());
             return stream.next(request);
         },
-        fit, plan.speed, *ready, view.over(monitor.watch()), plan.priorities);
+        fit, plan.speed, *ready, watch, plan.priorities);
     view.close();
     if (!tally) return std::unexpected(tally.error());
     const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - wall_begin).count();
@@ -105,7 +111,8 @@ std::expected<Json, std::string> run(const ReplayOptions& o, const Plan& plan, T
     if (auto finished = monitor.finish(report); !finished) return std::unexpected(finished.error());
     report.add("trace_read", reading_of(stream, *tally));
     // Each is one request, served when the last of its pieces is; the drive and the log's host_request count the pieces.
-    report.add("trace_split", Json::object({{"requests", fit.split().requests}, {"pieces", fit.split().pieces}}));
+    report.add("trace_split",
+               Json::object({{"requests", fit.split().requests - before_run.requests}, {"pieces", fit.split().pieces - before_run.pieces}}));
     if (o.device.directory) report.add("sectors_verified", on.sectors_verified());
     if (const auto warning = warning_on_reads(on.device(), monitor.before(), *tally)) complain("replay: warning: " + *warning);
     if (const auto warning = warning_on_collections(on.device(), monitor.before(), *tally)) complain("replay: warning: " + *warning);

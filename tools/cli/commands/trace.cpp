@@ -41,7 +41,7 @@ std::expected<bool, std::string> next_until_signal(TraceStream& stream, TraceReq
 /// False for what the format cannot say: of those that are written FlashLab's own alone knows trims and flushes.
 bool print_as(std::FILE* out, const std::string& format, const TraceRequest& r) {
     if (format == "flashlab") {
-        fmt::print(out, "{},{},{},{},{},{}\n", r.time_ns, r.device, r.queue, to_string(r.op), r.offset, r.bytes);
+        fmt::print(out, "{},{},{},{}{},{},{}\n", r.time_ns, r.device, r.queue, to_string(r.op), r.fua ? "-fua" : "", r.offset, r.bytes);
         return true;
     }
     if (r.op != TraceOp::read && r.op != TraceOp::write) return false;
