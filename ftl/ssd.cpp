@@ -155,12 +155,36 @@ DeviceResult<SimTime> Ssd::read(Sector first, std::uint32_t sectors, std::span<s
             error = done.error();
     };
     const auto part = [&](std::uint64_t at, std::uint64_t bytes) { return to.empty() ? to : to.subspan(at, bytes); };
+    if (shares_senses(s)) {
+        note(read_around(s, to, io));
+        return end_read(event, ready, error, sectors);
+    }
     if (s.head) note(front_.read_part(s.head->lpn, s.head->offset, s.head->bytes, part(s.head->at, s.head->bytes), io));
     if (s.whole != 0) note(front_.read(s.first_whole, s.whole, part(s.whole_at, std::uint64_t{s.whole} * ftl_.logical_page_bytes()), io));
     if (s.tail) note(front_.read_part(s.tail->lpn, s.tail->offset, s.tail->bytes, part(s.tail->at, s.tail->bytes), io));
+    return end_read(event, ready, error, sectors);
+}
+
+DeviceResult<SimTime> Ssd::end_read(const HostRequestEvent& event, SimTime ready, const std::optional<FtlError>& error, std::uint32_t sectors) {
     if (scrub_) (void)scrub_->step(ready);
     if (error) return answer(event, std::unexpected(translate(*error)));
     return answer(event, host_.send(ready, std::uint64_t{sectors} * sector_bytes));
+}
+
+/// A page of the chip holds several logical pages, so that parts of neighbours may lie in one: asked for apart, it would be sensed for each.
+bool Ssd::shares_senses(const Split& s) const {
+    const std::uint32_t parts = (s.head ? 1 : 0) + (s.tail ? 1 : 0);
+    return config_.nand.options.subpages > 1 && parts != 0 && parts + s.whole > 1;
+}
+
+FtlResult<SimTime> Ssd::read_around(const Split& s, std::span<std::byte> to, const Io& io) {
+    const Lpn first = s.head ? s.head->lpn : s.first_whole;
+    const std::uint32_t pages = (s.head ? 1 : 0) + s.whole + (s.tail ? 1 : 0);
+    if (to.empty()) return front_.read(first, pages, to, io);
+    around_.resize(std::size_t{pages} * ftl_.logical_page_bytes());
+    const auto done = front_.read(first, pages, around_, io);
+    std::memcpy(to.data(), around_.data() + (s.head ? s.head->offset : 0), to.size());
+    return done;
 }
 
 /// When a write may be issued. A buffer takes whole requests.

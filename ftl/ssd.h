@@ -120,6 +120,9 @@ private:
         return host_.accept(now, bytes);
     }
     [[nodiscard]] HostRequestEvent arrived(HostOp op, Sector first, std::uint64_t sectors, const HostIo& host, bool fua = false);
+    [[nodiscard]] bool shares_senses(const Split& s) const;
+    FtlResult<SimTime> read_around(const Split& s, std::span<std::byte> to, const Io& io);
+    DeviceResult<SimTime> end_read(const HostRequestEvent& event, SimTime ready, const std::optional<FtlError>& error, std::uint32_t sectors);
     [[nodiscard]] Io link_in(const Split& s, SimTime all_there, std::uint64_t bytes, const Origin& origin);
     FtlResult<SimTime> write_pages(Lpn first, std::uint32_t pages, std::span<const std::byte> from, WriteDurability durability, const Io& io);
     FtlResult<SimTime> write_part(const PartWrite& w, const Io& io);
@@ -140,6 +143,7 @@ private:
     SsdCounters counters_;
     SimTime trims_done_ = sim_start; ///< no trim answered so far is durable later, where trims are durable when answered
     std::vector<std::byte> scratch_; ///< one logical page, for partial writes
+    std::vector<std::byte> around_;  ///< the logical pages of a read that begins or ends within one
 };
 
 } // namespace flashlab

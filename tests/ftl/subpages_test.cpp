@@ -73,6 +73,36 @@ TEST_CASE("the first subpages of a page of the chip are filled before another pl
     CHECK(rig.array().counters().multi_plane_programs == 1);
 }
 
+TEST_CASE("a read that begins and ends within logical pages senses a page of the chip once, and gives its bytes", "[ssd][subpages]") {
+    const std::string scheme = GENERATE("page_map", "hftl");
+    CAPTURE(scheme);
+    SsdConfig config = with_subpages(scheme, 4);
+    config.nand.geometry.page_bytes = 4 * sector_bytes;
+    CutRig rig{config};
+    rig.now = rig.write(0, 12);
+    const std::uint32_t sectors = rig.ssd().identify().atomic_unit_bytes / sector_bytes;
+    std::vector<std::byte> all(std::size_t{12} * sectors * sector_bytes);
+    const auto whole = rig.ssd().read(Sector{0}, 12 * sectors, all, {rig.now});
+    REQUIRE(whole.has_value());
+    rig.now = *whole;
+    for (std::uint32_t first = 0; first < 5 * sectors; ++first) {
+        for (const std::uint32_t count : {1u, sectors - 1, sectors, sectors + 1, 3 * sectors, 4 * sectors + 1, 6 * sectors}) {
+            CAPTURE(first, count);
+            std::vector<std::byte> bytes(std::size_t{count} * sector_bytes);
+            const auto before = rig.array().counters();
+            const auto read = rig.ssd().read(Sector{first}, count, bytes, {rig.now});
+            REQUIRE(read.has_value());
+            rig.now = *read;
+            CHECK(std::ranges::equal(bytes, std::span{all}.subspan(std::size_t{first} * sector_bytes, bytes.size())));
+            const auto& after = rig.array().counters();
+            std::uint64_t reads = 0;
+            for (std::size_t c = 0; c < cause_count; ++c) reads += after.reads[c] - before.reads[c];
+            const std::uint32_t pages = (first + count - 1) / (4 * sectors) - first / (4 * sectors) + 1;
+            CHECK(reads - (after.reads_along - before.reads_along) == pages);
+        }
+    }
+}
+
 TEST_CASE("a buffer merges pages that lie apart: random writes of one page are padded only when they are flushed", "[ssd][buffer][subpages]") {
     const std::string scheme = GENERATE("page_map", "hftl");
     const bool one_shot = GENERATE(false, true);

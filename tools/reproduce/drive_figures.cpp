@@ -244,7 +244,7 @@ ExperimentRun::Result run_drive(std::string_view id, std::string_view preset, co
         if (p.series == zipf_series || p.series == hot_series) p.ours /= uniform->ours;
     std::ranges::stable_sort(out.points, {}, &ReproducedPoint::series);
     out.free_parameters = {
-        {"preset", fmt::format("flashlab info --preset {}", preset), "a drive of today's kind: its chips by the data sheets' orders of magnitude",
+        {"preset", fmt::format("flashlab presets {}", preset), "a drive of today's kind: its chips by the data sheets' orders of magnitude",
          "the values marked as fitted"},
         {"scale", fmt::format("blocks of 1 / {} of the preset's pages", scale), "space is scaled, rates are not: all dies and blocks are there"},
         {"load", fmt::format("at most {} requests of the open load at once", most_open),

@@ -9,8 +9,8 @@
 namespace flashlab {
 namespace {
 
-// One sequential fill of an erased drive, as reviews plot it: requests of 128 KiB, one at a time. That the first phase of drives on links of 7 GB/s
-// is 3.5 to 4.5 GB/s says that few are in flight.
+// One sequential fill of an erased drive, as reviews plot it. Theirs is of blocks of 1 MB from one thread, which their host may split; ours are
+// requests of 128 KiB, one at a time. That the first phase of drives on links of 7 GB/s is 3.5 to 4.5 GB/s says that few are in flight.
 constexpr std::uint32_t pages_of_fill = 32;
 constexpr std::uint32_t steps_of_fill = 4000; ///< the clock is read at each
 
@@ -95,7 +95,8 @@ ExperimentRun::Result run_fill(const FillDrive& of, const RunContext& context) {
     out.free_parameters = {{"preset of a fill", "flashlab presets NAME", "docs/fidelity.md", "the values marked as fitted"},
                            {"scale of a fill", fmt::format("blocks of 1 / {} of the preset's pages, and half of that", scale),
                             "GB are those of the drive: what the model wrote times how much smaller it is"},
-                           {"load of a fill", "requests of 128 KiB, one at a time", "the reviews do not say"}};
+                           {"load of a fill", "requests of 128 KiB, one at a time",
+                            "the reviews: blocks of 1 MB, one thread; how their host splits them they do not say"}};
     return out;
 }
 
