@@ -187,7 +187,7 @@ FtlResult<SimTime> Ssd::read_around(const Split& s, std::span<std::byte> to, con
     return done;
 }
 
-/// When a write may be issued. A buffer takes whole requests.
+/// When a write may be issued. A buffer takes it whole, or in pieces (write_whole()).
 Io Ssd::link_in(const Split& s, SimTime all_there, std::uint64_t bytes, const Origin& origin) {
     if (buffer_) return {all_there, origin};
     const std::uint64_t page = ftl_.logical_page_bytes();
@@ -219,6 +219,28 @@ FtlResult<SimTime> Ssd::write_pages(Lpn first, std::uint32_t pages, std::span<co
     return front_.write(first, pages, from, io);
 }
 
+/// A long request enters the buffer as it crosses the link, so that the flash works for its beginning while its end is under way.
+Io Ssd::piece_in(std::uint64_t bytes_behind, WriteDurability durability, const Io& whole) const {
+    return !buffer_ || durability == WriteDurability::fua ? whole : whole.at(host_.there_but_for(bytes_behind, whole.when));
+}
+
+FtlResult<SimTime> Ssd::write_whole(const Split& s, std::span<const std::byte> from, WriteDurability durability, const Io& io) {
+    constexpr std::uint64_t piece_bytes = 128 * 1024;
+    const std::uint64_t page = ftl_.logical_page_bytes();
+    const auto piece = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, piece_bytes / page));
+    if (!buffer_ || durability == WriteDurability::fua) return write_pages(s.first_whole, s.whole, from, durability, io);
+    const std::uint64_t tail = s.tail ? s.tail->bytes : 0;
+    FtlResult<SimTime> done = io.when;
+    for (std::uint32_t at = 0; done && at < s.whole; at += piece) {
+        const std::uint32_t pages = std::min(piece, s.whole - at);
+        const std::uint64_t behind = (s.whole - at - pages) * page + tail;
+        const auto bytes = from.empty() ? from : from.subspan(at * page, pages * page);
+        const auto written = write_pages(Lpn{s.first_whole.value() + at}, pages, bytes, durability, piece_in(behind, durability, io));
+        done = written ? FtlResult<SimTime>{std::max(*done, *written)} : written;
+    }
+    return done;
+}
+
 DeviceResult<SimTime> Ssd::write(Sector first, std::uint32_t sectors, std::span<const std::byte> from, WriteDurability durability, HostIo host) {
     const HostRequestEvent event = arrived(HostOp::write, first, sectors, host, durability == WriteDurability::fua);
     if (!in_range(first, sectors)) return answer(event, std::unexpected(DeviceError{DeviceErrorKind::out_of_range, first, host.when}));
@@ -236,11 +258,13 @@ DeviceResult<SimTime> Ssd::write(Sector first, std::uint32_t sectors, std::span<
         done = std::max(done, *written);
         return std::nullopt;
     };
-    const auto in_part = [&](const Split::Part& p) { return write_part({p.lpn, p.offset, p.bytes, part(p.at, p.bytes), false, durability}, io); };
+    const auto in_part = [&](const Split::Part& p) {
+        const std::uint64_t behind = std::uint64_t{sectors} * sector_bytes - p.at - p.bytes;
+        return write_part({p.lpn, p.offset, p.bytes, part(p.at, p.bytes), false, durability}, piece_in(behind, durability, io));
+    };
     std::optional<FtlError> error;
     if (s.head) error = note(in_part(*s.head)); // in ascending order, as the host's bytes come
-    if (!error && s.whole != 0)
-        error = note(write_pages(s.first_whole, s.whole, part(s.whole_at, std::uint64_t{s.whole} * ftl_.logical_page_bytes()), durability, io));
+    if (!error && s.whole != 0) error = note(write_whole(s, part(s.whole_at, std::uint64_t{s.whole} * ftl_.logical_page_bytes()), durability, io));
     if (!error && s.tail) error = note(in_part(*s.tail));
     if (error) return answer(event, std::unexpected(translate(*error)));
     Ftl& last = buffer_ && buffer_->survives_cuts() ? front_ : ftl_; // what FUA has to wait for

@@ -125,6 +125,8 @@ private:
     DeviceResult<SimTime> end_read(const HostRequestEvent& event, SimTime ready, const std::optional<FtlError>& error, std::uint32_t sectors);
     [[nodiscard]] Io link_in(const Split& s, SimTime all_there, std::uint64_t bytes, const Origin& origin);
     FtlResult<SimTime> write_pages(Lpn first, std::uint32_t pages, std::span<const std::byte> from, WriteDurability durability, const Io& io);
+    [[nodiscard]] Io piece_in(std::uint64_t bytes_behind, WriteDurability durability, const Io& whole) const;
+    FtlResult<SimTime> write_whole(const Split& s, std::span<const std::byte> from, WriteDurability durability, const Io& io);
     FtlResult<SimTime> write_part(const PartWrite& w, const Io& io);
 
     const SsdConfig& config_;

@@ -48,6 +48,11 @@ public:
     /// programs no page before its data have come.
     [[nodiscard]] Io begin_write(const WriteOnLink& write, SimTime all_there, const Origin& origin);
 
+    /// When all but the last `behind` bytes are there of a request of which all are at `all_there`.
+    [[nodiscard]] SimTime there_but_for(std::uint64_t behind, SimTime all_there) const {
+        return config_.pipelined ? all_there - crossing(behind) : all_there;
+    }
+
     void settle(SimTime now) {
         link_.settle(now);
         firmware_.settle(now);

@@ -39,6 +39,31 @@ constexpr std::int64_t answered_at_once = 1000 + 128;
 
 } // namespace
 
+TEST_CASE("of a long write the beginning is destaged while its end is on the link, in pieces of 128 KiB", "[ftl][buffer][destage]") {
+    constexpr std::uint32_t page = 16384, pages = 24, piece = 128 * 1024 / page;
+    constexpr std::int64_t crossing = page / 4; // ns a page
+    const auto end_of = [&](bool pipelined, std::uint32_t first_sector) {
+        SsdConfig config = ahead(64);
+        config.nand.geometry.page_bytes = page;
+        config.dram.write_buffer_bytes = 64ull * page;
+        config.host_link.pipelined = pipelined;
+        CutRig rig{config};
+        const std::vector<std::byte> data(std::size_t{pages} * page, std::byte{7});
+        const auto written = rig.ssd().write(Sector{first_sector}, pages * (page / sector_bytes), data, WriteDurability::volatile_ok, {rig.now});
+        REQUIRE(written.has_value());
+        CHECK(*written - rig.now == Duration{1000 + pages * crossing}); // the host's answer is the same
+        const auto flushed = rig.ssd().flush({*written});
+        REQUIRE(flushed.has_value());
+        std::vector<std::byte> back(data.size());
+        REQUIRE(rig.ssd().read(Sector{first_sector}, pages * (page / sector_bytes), back, {*flushed}).has_value());
+        CHECK(back == data);
+        return *flushed - rig.now;
+    };
+    const Duration gained = end_of(false, 0) - end_of(true, 0); // the bus to the chips is as slow as the link
+    CHECK((gained > Duration{piece * crossing / 2} && gained <= Duration{(pages - piece) * crossing}));
+    CHECK(end_of(true, 1) < end_of(false, 1)); // the first and the last page in part
+}
+
 TEST_CASE("a newcomer takes a free slot, else the first one that comes back, each slot once", "[ftl][buffer][destage]") {
     const std::uint64_t seed = GENERATE(1u, 2u, 3u);
     CAPTURE(seed);

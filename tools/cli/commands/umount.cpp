@@ -145,8 +145,8 @@ int run_umount(const UmountOptions& o) {
     const std::string looker = is_written ? "" : control_socket_of(*mounted);
     const auto done = unmount(mounted->mount_point, o.timeout_s);
     if (!done) return complain(fmt::format("umount: {}", done.error()));
-    if (const auto still = find_mount(o.target); done->code != 0 && still && still->device == mounted->device) // else it went by itself, by a cut, say
-        return not_unmounted(*mounted, *done);
+    const auto still = done->code == 0 ? std::nullopt : find_mount(o.target); // none: it went by itself, by a cut, say
+    if (still && still->device == mounted->device) return not_unmounted(*mounted, *done);
     if (const int code = wait_until_closed(*mounted, looker, o.timeout_s); code != exit_done) return code;
     // The daemon writes the counters last, and takes its mark out of them when all is closed.
     if (const auto history = DeviceHistory::read(mounted->source); is_written && history && history->in_use)
