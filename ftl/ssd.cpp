@@ -173,8 +173,7 @@ DeviceResult<SimTime> Ssd::end_read(const HostRequestEvent& event, SimTime ready
 
 /// A page of the chip holds several logical pages, so that parts of neighbours may lie in one: asked for apart, it would be sensed for each.
 bool Ssd::shares_senses(const Split& s) const {
-    const std::uint32_t parts = (s.head ? 1 : 0) + (s.tail ? 1 : 0);
-    return config_.nand.options.subpages > 1 && parts != 0 && parts + s.whole > 1;
+    return config_.nand.options.subpages > 1 && ((s.head && s.tail) || ((s.head || s.tail) && s.whole != 0));
 }
 
 FtlResult<SimTime> Ssd::read_around(const Split& s, std::span<std::byte> to, const Io& io) {
@@ -225,11 +224,10 @@ Io Ssd::piece_in(std::uint64_t bytes_behind, WriteDurability durability, const I
 }
 
 FtlResult<SimTime> Ssd::write_whole(const Split& s, std::span<const std::byte> from, WriteDurability durability, const Io& io) {
-    constexpr std::uint64_t piece_bytes = 128 * 1024;
-    const std::uint64_t page = ftl_.logical_page_bytes();
-    const auto piece = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, piece_bytes / page));
     if (!buffer_ || durability == WriteDurability::fua) return write_pages(s.first_whole, s.whole, from, durability, io);
-    const std::uint64_t tail = s.tail ? s.tail->bytes : 0;
+    constexpr std::uint32_t piece_bytes = 128 * 1024;
+    const std::uint64_t page = ftl_.logical_page_bytes(), tail = s.tail ? s.tail->bytes : 0;
+    const std::uint32_t piece = std::max(1u, piece_bytes / ftl_.logical_page_bytes());
     FtlResult<SimTime> done = io.when;
     for (std::uint32_t at = 0; done && at < s.whole; at += piece) {
         const std::uint32_t pages = std::min(piece, s.whole - at);
