@@ -101,6 +101,7 @@ for round in 1 2; do "$FLASHLAB" replay fua.fl --size 64M --events fua.db > /dev
 grep -q -- '--run N' said.txt || die "no remedy for two runs: $(cat said.txt)"
 "$FLASHLAB" trace fua.db --run 2 --convert flashlab -o back.fl 2> /dev/null && cut -d, -f2- back.fl | cmp -s - <(cut -d, -f2- fua.fl) || die "a recording comes back as: $(cat back.fl)"
 "$FLASHLAB" replay fua.db --run 3 --size 64M > said.txt 2>&1 && die "run 3 of two"
+"$FLASHLAB" replay fua.fl --run 1 --size 64M > said.txt 2>&1 && die "a run of a text"
 "$FLASHLAB" query fua.db "SELECT DISTINCT what FROM v_blame" --csv | grep -qx 'not recorded' || die "blame of a log without the flash: $("$FLASHLAB" query fua.db "SELECT * FROM v_blame")"
 "$FLASHLAB" bench --size 1G --rw randwrite --bs 4k --io-size 4M --iodepth 64 --precondition fill:100 --events busy.db --log all > /dev/null 2>&1 || die bench
 for view in v_plane_util v_channel_util; do [[ $(ask busy.db "SELECT max(utilisation) <= 1 FROM $view") == 1 ]] || die "$view: busier than the time is long"; done

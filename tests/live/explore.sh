@@ -51,6 +51,20 @@ if command -v python3 > /dev/null; then
 for f in sys.argv[1:3]: json.load(open(f))
 xml.dom.minidom.parse(sys.argv[3])' "$work/cert.json" "$work/cert.sarif" "$work/cert.junit.xml" || die "a report cannot be read"
 fi
+say "--- a check that stays: the same findings, and the same again from what is kept"
+served="while read -r cut; do if $check; then echo ok; else echo \"cut \$cut: n is \$now, \$last was promised\"; fi; done"
+expect 1 --persistence posix --states 50 --check "$check" -- env data=true name=sync sh -c "$writer"
+grep -o '"what":"[^"]*"' "$work/out" > "$work/alone"
+expect 1 --persistence posix --states 50 --check-serves --check "$served" -- env data=true name=sync sh -c "$writer"
+grep -o '"what":"[^"]*"' "$work/out" | cmp -s - "$work/alone" || die "a check that stays finds something else: $(cat "$work/out")"
+grep -q '"check_serves":true' "$work/out" && grep -q 'n is .*, [0-9] was promised' "$work/err" || die "what it said is not told: $(cat "$work/err")"
+line=$(grep -o 'flashlab crash torture --replay .*' "$work/err" | head -n 1)
+code=0
+(eval "\"\$FLASHLAB\" ${line#flashlab }") > "$work/out" || code=$?
+[[ $code -eq 1 ]] && grep -q 'was promised' "$work/out" || die "the replay of a check that stays: $code, $(cat "$work/out")"
+expect 2 --check-serves --check auto -- true
+expect 2 --check-serves --check 'while read -r cut; do echo ok; echo and more; done' -- env data=sync name=sync sh -c "$writer"
+grep -q 'more than one line' "$work/err" || die "a check that says too much: $(cat "$work/err")"
 say "--- limits of what the recorded run may write: the preparation does not count"
 five='for i in 1 2 3 4 5; do echo $i >> log && sync log; done'
 budget() { # CODE SYNCS

@@ -23,7 +23,8 @@ struct CheckCall {
     std::chrono::milliseconds limit{0};
 };
 
-enum class CheckEnd { passed, failed, timed_out, interrupted, not_started };
+/// unclear: a check that stays said more than one line of a state, so that nobody knows what it said of which.
+enum class CheckEnd { passed, failed, timed_out, interrupted, not_started, unclear };
 
 struct CheckVerdict {
     CheckEnd end = CheckEnd::passed;

@@ -66,8 +66,9 @@ CheckVerdict ServedCheck::end_without_answer(CheckEnd cut_short) {
 }
 
 CheckVerdict ServedCheck::ask(const std::string& question) {
-    pollfd unasked{answers_.get(), POLLIN, 0}; // it said more than it was asked, or has ended
-    if (process_ != nullptr && ::poll(&unasked, 1, 0) != 0) end();
+    pollfd unasked{answers_.get(), POLLIN, 0};
+    if (process_ != nullptr && ::poll(&unasked, 1, 0) != 0) end(); // else it has ended behind its last answer
+    if ((unasked.revents & POLLIN) != 0) return {CheckEnd::unclear, 1};
     const bool is_first = process_ == nullptr;
     if (is_first && !start()) return {CheckEnd::not_started, 127};
     (void)::truncate(call_.output.c_str(), 0); // what was said of the state before; the process appends
@@ -85,7 +86,7 @@ CheckVerdict ServedCheck::ask(const std::string& question) {
     }
     if (answer == "ok\n") return {CheckEnd::passed, 0};
     if (answer.find('\n') + 1 == answer.size()) return fail(answer);
-    return fail(answer + "\nthe check answers one state with one line: what else it has to say belongs on standard error\n");
+    return {CheckEnd::unclear, fail(answer).code};
 }
 
 } // namespace flashlab

@@ -3,9 +3,9 @@
 /// Idea       Starting a program costs more than most looks at a few files, in Python twenty times as much. So it is started once, in the directory
 ///            that is made to look like one state after the other. For each a line comes on its standard input, and it answers with one line on its
 ///            standard output: "ok", or what is wrong. What it says on standard error is told with that.
-/// Invariant  An answer belongs to the question before it. A process that says more, less, or nothing in time has failed; so has one that ends, if it
-///            was asked of nothing before; else a new one is asked. One that has found a state wrong is ended, too: what it keeps of that state
-///            accuses no other.
+/// Invariant  An answer belongs to the question before it: more than a line is none. A process that says nothing in time has failed; so has one that
+///            ends, if it was asked of nothing before; else a new one is asked. One that has found a state wrong is ended, too: what it keeps of that
+///            state accuses no other.
 /// Cost       Two switches of the processor from one process to the other.
 #pragma once
 

@@ -125,6 +125,10 @@ CheckEnd StateExplorer::check(Worker& worker, const LeftState& state) {
     const CheckVerdict verdict = verdict_of(worker, state);
     const std::lock_guard lock{mutex_};
     if (verdict.end == CheckEnd::not_started && result_.broken.empty()) result_.broken = "the check could not be started";
+    if (verdict.end == CheckEnd::unclear && result_.broken.empty()) {
+        result_.broken = "--check-serves: the check said more than one line of a state; what is no answer belongs on its standard error";
+        result_.is_misuse = true;
+    }
     return verdict.end;
 }
 

@@ -63,6 +63,7 @@ struct ExploreResult {
     double wall_seconds = 0;
     double cpu_seconds = 0; ///< of this process and of the checks that ended; not of what left its check's process group
     std::string broken;     ///< why it could not go on; empty: it did
+    bool is_misuse = false; ///< it could not because of what the check does
     std::vector<LossFinding> findings;
 };
 

@@ -199,6 +199,7 @@ std::expected<std::unique_ptr<TraceSource>, std::string> make_source(const std::
 std::expected<std::unique_ptr<TraceReader>, std::string> TraceReader::open(const std::string& path, const TraceOptions& options) {
     if (path != "-" && is_recorded_trace(path))
         return read(path, "recorded", "it is a device's event log", options, make_recorded_source(path, options));
+    if (options.run) return std::unexpected(fmt::format("{}: --run names a run of an event log, and this is none: leave it out", path));
     auto stream = open_byte_stream(path);
     if (!stream) return std::unexpected(stream.error());
     auto reader = std::make_unique<ByteReader>(std::move(*stream));

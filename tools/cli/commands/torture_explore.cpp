@@ -226,7 +226,7 @@ int explore(const CrashTortureOptions& o, const Past& past, const Json& use, con
                            .partial = false};
     ExploreResult result = explorer.run();
     facts.partial = Interruption::came();
-    if (!result.broken.empty()) return complain(fmt::format("crash torture: {}", result.broken));
+    if (!result.broken.empty()) return complain(fmt::format("crash torture: {}", result.broken), result.is_misuse ? exit_usage : exit_failed);
     if (own_history) facts.own_history = own_history->facts();
     tell_result(o, past, model, own_history ? &*own_history : nullptr, result);
     facts.budget = judged_budget(o, use);
