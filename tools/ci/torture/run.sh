@@ -51,7 +51,7 @@ version=${TORTURE_VERSION:-${GITHUB_SHA:-${CI_COMMIT_SHA:-}}}
 code=0
 # Command and check run in a directory of their own: TORTURE_SOURCE names the one from which they come.
 TORTURE_SOURCE=$PWD "$flashlab" crash torture --explore --persistence "${TORTURE_PERSISTENCE:-ext4}" --states "${TORTURE_STATES:-2000}" \
-    --seed "${TORTURE_SEED:-1}" ${TORTURE_SETUP:+--setup "$TORTURE_SETUP"} ${version:+--app-version "$version"} --keep "$out" --check "$TORTURE_CHECK" \
+    --seed "${TORTURE_SEED:-1}" ${TORTURE_SETUP:+--setup "$TORTURE_SETUP"} ${TORTURE_CHECK_SERVES:+--check-serves} ${version:+--app-version "$version"} --keep "$out" --check "$TORTURE_CHECK" \
     --report "$out/certificate.json" --report "$out/certificate.html" --report "$out/certificate.junit.xml" --report "$out/certificate.sarif" \
     -- sh -c "$TORTURE_COMMAND" 2> "$out/findings.txt" > "$out/certificate.txt" || code=$?
 cat "$out/findings.txt" "$out/certificate.txt"
