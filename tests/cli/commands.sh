@@ -225,6 +225,7 @@ code 0 query "$work/run.db" "SELECT count(*) FROM nand_op"
 ) || wrong "query of a log whose name begins with file:"
 code 0 bench --size 64M --io-size 1M --events "$work/run.db"
 [[ $("$FLASHLAB" query "$work/run.db" --json "SELECT x'00ff' AS b, x'' AS e") == "[{\"b\":\"x'00ff'\",\"e\":\"x''\"}]"* ]] || wrong "bytes that are no text"
+[[ $("$FLASHLAB" query "$work/run.db" --json "SELECT 1 AS a, 2 AS a, 3 AS a_2, 4 AS a") == '[{"a":1,"a_2":2,"a_2_2":3,"a_3":4}]'* ]] || wrong "columns of one name"
 code 1 report "$work/run.db" -o "$work" && grep -q 'Is a directory; name a file in it' "$work/err" || wrong "report into a folder: $(cat "$work/err")"
 [[ $("$FLASHLAB" query "$work/run.db" --csv "SELECT group_concat(kind) FROM run") == *replay,bench* ]] || wrong "two runs in one log"
 code 0 mkfs "$work/aged" --size 64M --precondition fill:80,random:1x

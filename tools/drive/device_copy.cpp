@@ -246,6 +246,7 @@ std::expected<void, std::string> delete_snapshot(const std::string& directory, c
     std::error_code error;
     files::remove_all(path, error);
     if (error) return refused(path, error.value());
+    files::remove(path.parent_path(), error); // if it was the last one
     return {};
 }
 

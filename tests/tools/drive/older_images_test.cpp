@@ -52,6 +52,7 @@ void check_refused(const files::path& directory) {
     CHECK_THAT(repair.error(), ContainsSubstring("lost") || ContainsSubstring("older than the other image") || ContainsSubstring("checksum"));
     CHECK(images_of(directory) == before);
     CHECK(list_snapshots(directory)->empty());
+    CHECK_FALSE(files::exists(directory / "snapshots"));
 }
 
 void check_older_parts(const Kind& kind) {

@@ -1,4 +1,5 @@
 /// flashlab query: SQL on an event log.
+#include <algorithm>
 #include <filesystem>
 #include <string>
 
@@ -53,9 +54,19 @@ std::string shown(const Json& cell) {
     return cell.is_number() ? cell.dump() : cell.text();
 }
 
+/// Of columns with one name, as a join has them, a reader of JSON would see the last one alone.
+std::vector<std::string> told_apart(std::vector<std::string> names) {
+    for (auto name = names.begin(); name != names.end(); ++name) {
+        const std::string own = *name;
+        for (int n = 2; std::find(names.begin(), name, *name) != name; ++n) *name = fmt::format("{}_{}", own, n);
+    }
+    return names;
+}
+
 int print_rows(SqliteConnection& db, sqlite3_stmt* statement, OutputFormat format) {
     std::vector<std::string> names;
     for (int c = 0; c < sqlite3_column_count(statement); ++c) names.emplace_back(sqlite3_column_name(statement, c));
+    if (format == OutputFormat::json) names = told_apart(std::move(names));
     Table table{names};
     Json all{Json::Array{}};
     int result = SQLITE_ROW;
