@@ -157,15 +157,11 @@ DeviceResult<SimTime> Ssd::read(Sector first, std::uint32_t sectors, std::span<s
     const auto part = [&](std::uint64_t at, std::uint64_t bytes) { return to.empty() ? to : to.subspan(at, bytes); };
     if (shares_senses(s)) {
         note(read_around(s, to, io));
-        return end_read(event, ready, error, sectors);
+    } else {
+        if (s.head) note(front_.read_part(s.head->lpn, s.head->offset, s.head->bytes, part(s.head->at, s.head->bytes), io));
+        if (s.whole != 0) note(front_.read(s.first_whole, s.whole, part(s.whole_at, std::uint64_t{s.whole} * ftl_.logical_page_bytes()), io));
+        if (s.tail) note(front_.read_part(s.tail->lpn, s.tail->offset, s.tail->bytes, part(s.tail->at, s.tail->bytes), io));
     }
-    if (s.head) note(front_.read_part(s.head->lpn, s.head->offset, s.head->bytes, part(s.head->at, s.head->bytes), io));
-    if (s.whole != 0) note(front_.read(s.first_whole, s.whole, part(s.whole_at, std::uint64_t{s.whole} * ftl_.logical_page_bytes()), io));
-    if (s.tail) note(front_.read_part(s.tail->lpn, s.tail->offset, s.tail->bytes, part(s.tail->at, s.tail->bytes), io));
-    return end_read(event, ready, error, sectors);
-}
-
-DeviceResult<SimTime> Ssd::end_read(const HostRequestEvent& event, SimTime ready, const std::optional<FtlError>& error, std::uint32_t sectors) {
     if (scrub_) (void)scrub_->step(ready);
     if (error) return answer(event, std::unexpected(translate(*error)));
     return answer(event, host_.send(ready, std::uint64_t{sectors} * sector_bytes));

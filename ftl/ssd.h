@@ -122,7 +122,6 @@ private:
     [[nodiscard]] HostRequestEvent arrived(HostOp op, Sector first, std::uint64_t sectors, const HostIo& host, bool fua = false);
     [[nodiscard]] bool shares_senses(const Split& s) const;
     FtlResult<SimTime> read_around(const Split& s, std::span<std::byte> to, const Io& io);
-    DeviceResult<SimTime> end_read(const HostRequestEvent& event, SimTime ready, const std::optional<FtlError>& error, std::uint32_t sectors);
     [[nodiscard]] Io link_in(const Split& s, SimTime all_there, std::uint64_t bytes, const Origin& origin);
     FtlResult<SimTime> write_pages(Lpn first, std::uint32_t pages, std::span<const std::byte> from, WriteDurability durability, const Io& io);
     [[nodiscard]] Io piece_in(std::uint64_t bytes_behind, WriteDurability durability, const Io& whole) const;

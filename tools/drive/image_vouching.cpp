@@ -50,8 +50,9 @@ bool judge_blocks(const NandEvidence& nand, const std::vector<ImageEvidence>& vo
         if (*age == NandEvidence::Age::damaged) {
             all_decode = false;
             now.blocks[i] = vouched[i];
+            continue;
         }
-        if (*age == NandEvidence::Age::damaged || (*age == NandEvidence::Age::later && !now.generation.is_exact)) continue;
+        if (*age == NandEvidence::Age::later && !now.generation.is_exact) continue;
         if (older++ == 0) first = i;
     }
     if (older != 0)

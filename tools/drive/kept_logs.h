@@ -15,7 +15,8 @@ namespace flashlab {
 class KeptLogs {
 public:
     explicit KeptLogs(std::filesystem::path directory) : directory_{std::move(directory)} {
-        for (const std::string name : names) rename(name, aside(name));
+        std::error_code there;
+        for (const std::string name : names) std::filesystem::rename(directory_ / name, directory_ / aside(name), there);
     }
     ~KeptLogs() { bring_back(directory_); }
     KeptLogs(const KeptLogs&) = delete;
@@ -31,10 +32,6 @@ public:
 private:
     static constexpr std::array<const char*, 3> names{"events.db", "events.db-wal", "mount.log"};
     static std::string aside(const std::string& name) { return name + ".kept"; }
-    void rename(const std::string& from, const std::string& to) {
-        std::error_code there;
-        std::filesystem::rename(directory_ / from, directory_ / to, there);
-    }
     std::filesystem::path directory_;
 };
 

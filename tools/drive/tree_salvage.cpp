@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "fs/directory.h"
 #include "fs/retry.h"
 
 namespace flashlab {
@@ -20,7 +21,6 @@ namespace {
 constexpr std::uint64_t piece_bytes = 64 * 1024;
 constexpr std::uint64_t page_bytes = 4096;
 constexpr std::uint64_t bytes_between_syncs = 16u << 20;
-constexpr std::size_t longest_name = 255;
 
 struct Name {
     std::string name;
@@ -110,7 +110,7 @@ private:
         }
         for (int n = 1;; ++n) {
             const std::string suffix = n == 1 ? ".damaged" : fmt::format(".damaged-{}", n);
-            std::string free = name.substr(0, longest_name - suffix.size()) + suffix;
+            std::string free = name.substr(0, Directory::longest_name - suffix.size()) + suffix;
             if (taken_->insert(free).second) return free;
         }
     }
@@ -236,14 +236,13 @@ private:
         change.new_gid = a.gid;
         change.new_atime = a.accessed;
         change.new_mtime = a.modified;
-        AttributeChange mode; // by itself: a change of the owner takes set-id bits away
-        mode.which = AttributeChange::mode;
-        mode.new_mode = a.mode;
-        for (const AttributeChange& one : {change, mode}) {
-            if (S_ISLNK(a.mode) && one.which == AttributeChange::mode) continue;
-            const auto changed = patient(put(&a), [&](const FsCall& call) { return to_.change_attributes(call, to, one); });
-            if (!changed) return std::unexpected(changed.error());
+        auto changed = patient(put(&a), [&](const FsCall& call) { return to_.change_attributes(call, to, change); });
+        if (changed && !S_ISLNK(a.mode)) { // behind the owner, whose change takes set-id bits away
+            change.which = AttributeChange::mode;
+            change.new_mode = a.mode;
+            changed = patient(put(&a), [&](const FsCall& call) { return to_.change_attributes(call, to, change); });
         }
+        if (!changed) return std::unexpected(changed.error());
         if (a.flags != 0) flagged_.push_back({to, a.flags, path});
         return {};
     }

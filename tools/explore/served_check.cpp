@@ -51,24 +51,21 @@ bool ServedCheck::start() {
     return process_ != nullptr;
 }
 
-CheckVerdict ServedCheck::fail(const std::string& why) {
-    end();
+void ServedCheck::end_saying(const std::string& why) {
+    process_.reset();
     std::ofstream{call_.output, std::ios::app} << why;
-    return {CheckEnd::failed, 1};
 }
 
 CheckVerdict ServedCheck::end_without_answer(CheckEnd cut_short) {
     const CheckVerdict verdict = process_->end(cut_short);
-    if (cut_short == CheckEnd::passed)
-        return {fail("the check ended without an answer, a line of its standard output\n").end, std::max(1, verdict.code)};
-    end();
-    return verdict;
+    end_saying(cut_short == CheckEnd::passed ? "the check ended without an answer, a line of its standard output\n" : "");
+    return cut_short == CheckEnd::passed ? CheckVerdict{CheckEnd::failed, std::max(1, verdict.code)} : verdict;
 }
 
 CheckVerdict ServedCheck::ask(const std::string& question) {
     pollfd unasked{answers_.get(), POLLIN, 0};
-    if (process_ != nullptr && ::poll(&unasked, 1, 0) != 0) end(); // else it has ended behind its last answer
-    if ((unasked.revents & POLLIN) != 0) return {CheckEnd::unclear, 1};
+    if (process_ != nullptr && ::poll(&unasked, 1, 0) != 0) process_.reset();
+    if ((unasked.revents & POLLIN) != 0) return {CheckEnd::unclear, 1}; // else it has ended behind its last answer
     const bool is_first = process_ == nullptr;
     if (is_first && !start()) return {CheckEnd::not_started, 127};
     (void)::truncate(call_.output.c_str(), 0); // what was said of the state before; the process appends
@@ -81,12 +78,12 @@ CheckVerdict ServedCheck::ask(const std::string& question) {
         if (got > 0) answer.append(some.data(), static_cast<std::size_t>(got));
         if (got > 0 && answer.size() < most_of_a_line) continue;
         if (is_first || got > 0) return end_without_answer(CheckEnd::passed);
-        end(); // it ended behind its last answer, or of this state: that a new one will show
+        process_.reset(); // it ended behind its last answer, or of this state: that a new one will show
         return ask(question);
     }
     if (answer == "ok\n") return {CheckEnd::passed, 0};
-    if (answer.find('\n') + 1 == answer.size()) return fail(answer);
-    return {CheckEnd::unclear, fail(answer).code};
+    end_saying(answer);
+    return {answer.find('\n') + 1 == answer.size() ? CheckEnd::failed : CheckEnd::unclear, 1};
 }
 
 } // namespace flashlab

@@ -26,10 +26,9 @@ public:
 
 private:
     [[nodiscard]] bool start();
-    [[nodiscard]] CheckVerdict fail(const std::string& why);
-    [[nodiscard]] CheckVerdict end_without_answer(CheckEnd cut_short);
     /// The next question is the first one of a new process.
-    void end() { process_.reset(); }
+    void end_saying(const std::string& why);
+    [[nodiscard]] CheckVerdict end_without_answer(CheckEnd cut_short);
 
     CheckCall call_;
     FileDescriptor questions_{-1}, answers_{-1};

@@ -174,8 +174,8 @@ std::expected<void, std::string> RunDevice::close_device(SimTime now) {
     file_.reset();
     const SimTime at_rest = std::max(now, device().last_reserved_end()); // flash may work on after the last answer
     sample(at_rest);
+    if (has_log()) log().add_wear(device().wear_and_blocks());
     if (directory_) {
-        if (has_log()) log().add_wear(device().wear_and_blocks());
         if (has_log()) log().change_level(EventLevel::none); // the run is over: what closing the drive writes is no part of it
         auto closed = directory_->close(at_rest, {});
         if (const std::string why = log().failure(); closed && has_log() && !why.empty())
@@ -183,7 +183,6 @@ std::expected<void, std::string> RunDevice::close_device(SimTime now) {
         directory_.reset();
         return closed;
     }
-    if (has_log()) log_->add_wear(memory_->wear_and_blocks());
     log_->close();
     const std::string why = log_->failure();
     memory_.reset();

@@ -77,13 +77,9 @@ TraceParse ColumnFormat::parse_operation(const Line& line, TraceRequest& request
         request.op = (*flags & 1) != 0 ? TraceOp::read : TraceOp::write;
         return TraceParse::request();
     }
-    if (const auto word = std::ranges::find(spec_.words, text, &std::pair<std::string, TraceOp>::first); word != spec_.words.end()) {
-        request.op = word->second;
-        return TraceParse::request();
-    }
-    if (!spec_.fua_word.empty() && text == spec_.fua_word) {
-        request.op = TraceOp::write;
-        request.fua = true;
+    if (const auto word = std::ranges::find(spec_.words, text, &std::pair<std::string, OpWord>::first); word != spec_.words.end()) {
+        request.op = word->second.op;
+        request.fua = word->second.fua;
         return TraceParse::request();
     }
     if (std::ranges::find(spec_.other_words, text) != spec_.other_words.end()) return TraceParse::other();

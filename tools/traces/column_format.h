@@ -15,6 +15,13 @@
 
 namespace flashlab {
 
+/// What a word of the op column stands for.
+struct OpWord {
+    OpWord(TraceOp what, bool is_fua = false) : op{what}, fua{is_fua} {} // NOLINT: a format lists its words with their operations
+    TraceOp op;
+    bool fua; ///< of a write: durable when it is answered
+};
+
 /// Column numbers count from 1, negative ones from the end (-1 = last). 0 means that there is no such column.
 struct ColumnSpec {
     char separator = ',';
@@ -24,8 +31,7 @@ struct ColumnSpec {
     int time = 0;
     std::uint64_t time_scale = 1; ///< ns in the column's unit
     int op = 0;                   ///< 0: every line is a read
-    std::vector<std::pair<std::string, TraceOp>> words;
-    std::string fua_word;                 ///< of the op column: a write that is durable when it is answered; empty: the format has none
+    std::vector<std::pair<std::string, OpWord>> words;
     bool op_is_flags = false;             ///< hexadecimal, bit 0 set = read (DiskSim)
     std::vector<std::string> other_words; ///< of the op column: lines that are no requests (an empty type)
     int offset = 0;

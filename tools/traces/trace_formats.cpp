@@ -27,7 +27,7 @@ void set_place(ColumnSpec& s, int offset, std::uint64_t offset_unit, int length,
     s.length = length;
     s.length_unit = length_unit;
 }
-void set_words(ColumnSpec& s, int op, std::vector<std::pair<std::string, TraceOp>> words) {
+void set_words(ColumnSpec& s, int op, std::vector<std::pair<std::string, OpWord>> words) {
     s.op = op;
     s.words = std::move(words);
 }
@@ -189,8 +189,12 @@ std::unique_ptr<LineFormat> make_flashlab(char) {
     set_time(s, 1, 1);
     s.device = 2;
     s.queue = 3;
-    set_words(s, 4, {{"read", TraceOp::read}, {"write", TraceOp::write}, {"trim", TraceOp::trim}, {"flush", TraceOp::flush}});
-    s.fua_word = "write-fua";
+    set_words(s, 4,
+              {{"read", TraceOp::read},
+               {"write", TraceOp::write},
+               {"write-fua", OpWord{TraceOp::write, true}},
+               {"trim", TraceOp::trim},
+               {"flush", TraceOp::flush}});
     set_place(s, 5, 1, 6, 1);
     return make(s);
 }

@@ -76,6 +76,7 @@ std::expected<std::string, std::string> of_run(SqliteConnection& db, const std::
                 fmt::format("{}: has no run {}; 'flashlab query {} \"SELECT run, kind FROM run\"' lists them", log, *run, shell_word(log)));
         return fmt::format("id > (SELECT first_id FROM {0} WHERE run = {1}) AND id <= (SELECT last_id FROM {0} WHERE run = {1})", spans, *run);
     }
+    if (db.number("SELECT count(*) FROM run").value_or(0) < 2) return "1"; // as most are: what follows looks at every row
     const auto restarts =
         db.number(fmt::format("SELECT count(*) FROM (SELECT min(ts_ns) AS first, max(max(ts_ns)) OVER (ORDER BY run ROWS BETWEEN UNBOUNDED PRECEDING "
                               "AND 1 PRECEDING) AS before "
@@ -104,14 +105,16 @@ std::expected<std::unique_ptr<TraceSource>, std::string> make_recorded_source(co
     if (!db) return std::unexpected(db.error());
     if (db->number("PRAGMA user_version").value_or(0) > event_log_version()) // of others the table alone is wanted
         return std::unexpected(fmt::format("{}: {}", log, why_no_event_log(*db)));
-    const bool has_queues = db->number("SELECT count(*) FROM pragma_table_info('host_request') WHERE name = 'waited_ns'").value_or(0) != 0;
+    const auto has_column = [&](std::string_view name) {
+        return db->number(fmt::format("SELECT count(*) FROM pragma_table_info('host_request') WHERE name = '{}'", name)).value_or(0) != 0;
+    };
+    const bool has_queues = has_column("waited_ns");
     const bool has_waits = has_queues && db->number("SELECT EXISTS(SELECT 1 FROM host_request WHERE waited_ns <> 0)").value_or(0) != 0;
-    const bool has_fua = db->number("SELECT count(*) FROM pragma_table_info('host_request') WHERE name = 'fua'").value_or(0) != 0;
     const auto which = of_run(*db, log, options.run);
     if (!which) return std::unexpected(which.error());
-    auto rows =
-        db->prepare(fmt::format("SELECT ts_ns{0}, op, first_sector, sectors, {1}, {2} FROM host_request WHERE {4} ORDER BY {3}id",
-                                has_waits ? " - waited_ns" : "", has_queues ? "queue" : "0", has_fua ? "fua" : "0", has_waits ? "1, " : "", *which));
+    auto rows = db->prepare(fmt::format("SELECT ts_ns{0}, op, first_sector, sectors, {1}, {2} FROM host_request WHERE {4} ORDER BY {3}id",
+                                        has_waits ? " - waited_ns" : "", has_queues ? "queue" : "0", has_column("fua") ? "fua" : "0",
+                                        has_waits ? "1, " : "", *which));
     if (!rows) return std::unexpected(fmt::format("{}: no event log of FlashLab: {}", log, rows.error()));
     const auto any = db->number("SELECT EXISTS(SELECT 1 FROM host_request)");
     if (any && *any == 0)
