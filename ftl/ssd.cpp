@@ -80,6 +80,7 @@ Ssd::Ssd(const SsdConfig& config, Ftl& ftl, NandArray& array, Pram* pram, PramRa
       buffer_{make_buffer(config.dram, ftl, pram, buffer_range, array.geometry().dies())},
       partition_{config.dram.is_partitioned() ? std::make_unique<DramPartition>(config.dram, ftl, *buffer_, events) : nullptr},
       front_{buffer_ ? static_cast<Ftl&>(*buffer_) : ftl},
+      ahead_{config.dram.read_ahead_bytes == 0 ? nullptr : std::make_unique<ReadAhead>(front_, config.dram.read_ahead_bytes, array.keeps_payload())},
       wear_{config.ftl.wear_threshold == 0 ? nullptr : std::make_unique<WearLeveler>(ftl, array, config.ftl.wear_threshold)},
       scrub_{make_scrubber(config, ftl, array)}, host_{config.host_link}, scratch_(ftl.logical_page_bytes()) {}
 
@@ -158,9 +159,9 @@ DeviceResult<SimTime> Ssd::read(Sector first, std::uint32_t sectors, std::span<s
     if (shares_senses(s)) {
         note(read_around(s, to, io));
     } else {
-        if (s.head) note(front_.read_part(s.head->lpn, s.head->offset, s.head->bytes, part(s.head->at, s.head->bytes), io));
-        if (s.whole != 0) note(front_.read(s.first_whole, s.whole, part(s.whole_at, std::uint64_t{s.whole} * ftl_.logical_page_bytes()), io));
-        if (s.tail) note(front_.read_part(s.tail->lpn, s.tail->offset, s.tail->bytes, part(s.tail->at, s.tail->bytes), io));
+        if (s.head) note(read_part(s.head->lpn, s.head->offset, s.head->bytes, part(s.head->at, s.head->bytes), io));
+        if (s.whole != 0) note(read_pages(s.first_whole, s.whole, part(s.whole_at, std::uint64_t{s.whole} * ftl_.logical_page_bytes()), io));
+        if (s.tail) note(read_part(s.tail->lpn, s.tail->offset, s.tail->bytes, part(s.tail->at, s.tail->bytes), io));
     }
     if (scrub_) (void)scrub_->step(ready);
     if (error) return answer(event, std::unexpected(translate(*error)));
@@ -175,9 +176,9 @@ bool Ssd::shares_senses(const Split& s) const {
 FtlResult<SimTime> Ssd::read_around(const Split& s, std::span<std::byte> to, const Io& io) {
     const Lpn first = s.head ? s.head->lpn : s.first_whole;
     const std::uint32_t pages = (s.head ? 1 : 0) + s.whole + (s.tail ? 1 : 0);
-    if (to.empty()) return front_.read(first, pages, to, io);
+    if (to.empty()) return read_pages(first, pages, to, io);
     around_.resize(std::size_t{pages} * ftl_.logical_page_bytes());
-    const auto done = front_.read(first, pages, around_, io);
+    const auto done = read_pages(first, pages, around_, io);
     std::memcpy(to.data(), around_.data() + (s.head ? s.head->offset : 0), to.size());
     return done;
 }
@@ -210,6 +211,7 @@ FtlResult<SimTime> Ssd::write_part(const PartWrite& w, const Io& io) {
 }
 
 FtlResult<SimTime> Ssd::write_pages(Lpn first, std::uint32_t pages, std::span<const std::byte> from, WriteDurability durability, const Io& io) {
+    if (ahead_) ahead_->forget(first, pages);
     if (buffer_ && !buffer_->survives_cuts() && durability == WriteDurability::fua) return buffer_->write_through(first, pages, from, io);
     return front_.write(first, pages, from, io);
 }
@@ -280,6 +282,7 @@ DeviceResult<SimTime> Ssd::trim(Sector first, std::uint64_t sectors, HostIo host
     counters_.host_trim_bytes += sectors * sector_bytes;
     const Io io{accept(host.when), origin_of(event.id, host)};
     const Split s = split(first, sectors);
+    if (ahead_ && s.whole != 0) ahead_->forget(s.first_whole, s.whole);
     SimTime done = io.when;
     const auto zero = [&](const std::optional<Split::Part>& p) -> FtlResult<SimTime> {
         if (!p || !front_.is_mapped(p->lpn)) return io.when;
@@ -332,6 +335,7 @@ std::vector<LbaRange> Ssd::lba_status(Sector first, std::uint64_t sectors) const
 std::vector<CheckProblem> Ssd::check() {
     auto problems = front_.check();
     if (partition_) partition_->check(problems);
+    if (ahead_) ahead_->check(problems);
     return problems;
 }
 

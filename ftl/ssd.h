@@ -18,6 +18,7 @@
 #include "ftl/broken_promises.h"
 #include "ftl/cache/buffered_ftl.h"
 #include "ftl/cache/dram_partition.h"
+#include "ftl/cache/read_ahead.h"
 #include "ftl/ftl.h"
 #include "ftl/host/host_interface.h"
 #include "ftl/ssd_config.h"
@@ -85,6 +86,8 @@ public:
     [[nodiscard]] SampleEvent sample(SimTime now) const;
     /// Null without a write buffer, or without wear levelling.
     [[nodiscard]] const BufferedFtl* buffer() const { return buffer_.get(); }
+    /// Null where nothing is read ahead.
+    [[nodiscard]] const ReadAheadCounters* read_ahead() const { return ahead_ ? &ahead_->counters() : nullptr; }
     /// Null where nobody partitions the DRAM.
     [[nodiscard]] const DramPartition* partition() const { return partition_.get(); }
     [[nodiscard]] const WearLeveler* wear_leveler() const { return wear_.get(); }
@@ -121,6 +124,12 @@ private:
     }
     [[nodiscard]] HostRequestEvent arrived(HostOp op, Sector first, std::uint64_t sectors, const HostIo& host, bool fua = false);
     [[nodiscard]] bool shares_senses(const Split& s) const;
+    FtlResult<SimTime> read_pages(Lpn first, std::uint32_t pages, std::span<std::byte> to, const Io& io) {
+        return ahead_ ? ahead_->read(first, pages, to, io) : front_.read(first, pages, to, io);
+    }
+    FtlResult<SimTime> read_part(Lpn lpn, std::uint32_t offset, std::uint32_t bytes, std::span<std::byte> to, const Io& io) {
+        return ahead_ ? ahead_->read_part(lpn, offset, bytes, to, io) : front_.read_part(lpn, offset, bytes, to, io);
+    }
     FtlResult<SimTime> read_around(const Split& s, std::span<std::byte> to, const Io& io);
     [[nodiscard]] Io link_in(const Split& s, SimTime all_there, std::uint64_t bytes, const Origin& origin);
     FtlResult<SimTime> write_pages(Lpn first, std::uint32_t pages, std::span<const std::byte> from, WriteDurability durability, const Io& io);
@@ -136,6 +145,7 @@ private:
     std::unique_ptr<BufferedFtl> buffer_;
     std::unique_ptr<DramPartition> partition_;
     Ftl& front_; ///< the buffer, or the scheme itself
+    std::unique_ptr<ReadAhead> ahead_;
     std::unique_ptr<WearLeveler> wear_;
     std::unique_ptr<Scrubber> scrub_;
     HostInterface host_;

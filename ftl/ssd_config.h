@@ -51,6 +51,7 @@ struct DramConfig {
     std::uint32_t ghost_reach_permille = 0;        ///< AP2: of size_bytes, that a ghost stands for at most; 0 = the scheme's, 30
     std::uint64_t write_buffer_bytes = 0;          ///< AP1; 0 = none: a write is answered when it is programmed
     std::uint64_t pram_buffer_bytes = 0;           ///< AP7: the write buffer lies in PRAM, and so much of it; 0 = in DRAM
+    std::uint64_t read_ahead_bytes = 0;            ///< of each run of reads in order, beside size_bytes; 0: nothing is read before it is asked for
     bool is_protected = false;                     ///< capacitors: at a power cut the buffer is programmed before the lights go out
     std::string destage = "full";                  ///< when the write buffer is programmed: full, or ahead
     std::uint32_t destage_lines = 0;               ///< ahead: lines under way at once; 0 = one a die

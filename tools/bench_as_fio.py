@@ -16,7 +16,7 @@ JOBS = [  # name, how old the drive is, requests that do not count, loads beside
     ("reads", "fill:100", 0, [{"rw": "randread", "bs": "4k", "iodepth": 1}]),
     ("some-reads", "fill:100", 0, [{"rw": "randread", "bs": "4k", "iodepth": 16}]),
     ("deep-reads", "fill:100", 0, [{"rw": "randread", "bs": "4k", "iodepth": 256}]),
-    ("large-reads", "fill:100", 0, [{"rw": "read", "bs": "128k", "iodepth": 1}]),
+    ("large-reads", "fill:100", 0, [{"rw": "randread", "bs": "128k", "iodepth": 1}]),
     ("deep-large-reads", "fill:100", 0, [{"rw": "read", "bs": "128k", "iodepth": 32}]),
     ("in-order", "", 0, [{"rw": "write", "bs": "128k", "iodepth": 32}]),
     ("overwrites", AGED, 100000, [{"rw": "randwrite", "bs": "4k", "iodepth": 64, "io_size": "1000M"}]),

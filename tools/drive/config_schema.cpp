@@ -125,6 +125,9 @@ const std::array common_keys{
     ConfigKey{"dram.destage", text, mount, 0, 0, "full ahead",
               "When the write buffer is programmed: full (once it has no room) or ahead (line by line, in the background, before that).",
               FIELD(ssd.dram.destage)},
+    KEY("dram.read_ahead", size, mount, 0, std::uint64_t{1} << 30,
+        "Bytes that the drive reads ahead of a host that reads in order, for each of up to 8 such runs, in DRAM of their own. 0: none.",
+        dram.read_ahead_bytes),
     KEY("dram.protected", integer, mount, 0, 1,
         "1: capacitors program the write buffer when the power fails. 0: a power cut loses what was not flushed.", dram.is_protected),
 

@@ -194,6 +194,10 @@ SampleDetails Device::sample_details() const {
     for (const auto& [counter, value] : own)
         if (!counter->has_own_place)
             details.own_counts.push_back({std::string{counter->name}, std::string{counter->unit}, std::string{counter->help}, value});
+    if (const ReadAheadCounters* ahead = ssd().read_ahead()) {
+        details.own_counts.push_back({"read_ahead_pages", "pages", "logical pages that were read before they were asked for", ahead->pages});
+        details.own_counts.push_back({"read_ahead_hits", "pages", "logical pages that a read found there", ahead->hits});
+    }
     return details;
 }
 

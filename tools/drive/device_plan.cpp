@@ -7,6 +7,7 @@
 
 #include "fs/file_system.h"
 #include "fs/journal_format.h"
+#include "ftl/cache/read_ahead.h"
 #include "ftl/schemes/page_plan.h"
 #include "tools/drive/device_presets.h"
 #include "tools/text/sizes.h"
@@ -231,7 +232,8 @@ std::expected<void, std::string> place_pram(DevicePlan& plan) {
 /// What the host holds in place of the drive's DRAM, when that is full.
 std::uint64_t dram_of_drive(const Scheme& scheme, const SsdConfig& config) {
     const std::uint64_t own = scheme.dram_bytes == nullptr ? 0 : scheme.dram_bytes(config);
-    return own + (config.dram.is_partitioned() ? config.dram.size_bytes : config.dram.write_buffer_bytes);
+    const std::uint64_t ahead = config.dram.read_ahead_bytes * ReadAhead::most_runs;
+    return own + ahead + (config.dram.is_partitioned() ? config.dram.size_bytes : config.dram.write_buffer_bytes);
 }
 
 } // namespace

@@ -61,6 +61,10 @@ void add_background(Json& out, Device& device) {
         out.add("write_buffer_flushed_pages", c.flushed_pages);
         out.add("write_buffer_dropped_pages", c.dropped_pages);
     }
+    if (const ReadAheadCounters* ahead = device.ssd().read_ahead()) {
+        out.add("read_ahead_pages", ahead->pages);
+        out.add("read_ahead_hits", ahead->hits);
+    }
     if (const DramPartition* dram = device.ssd().partition()) {
         const PartitionCounters& c = dram->counters();
         const PartitionEvent& last = dram->last_decision();

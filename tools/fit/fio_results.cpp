@@ -27,14 +27,25 @@ public:
                 if (!(*options)[key].is_null()) return (*options)[key].text();
         return std::string{otherwise};
     }
-    /// The first of a list "4k,8k"; a size or a number.
+    /// The first of a list "4k,8k"; a size or a number, as fio reads it. Of what is none: not_understood().
     [[nodiscard]] std::uint64_t number(std::string_view name, std::string_view other, std::uint64_t otherwise) const {
         const std::string all = text(name, other, "");
-        const auto value = parse_size(all.substr(0, all.find_first_of(",-/")));
-        return all.empty() || !value ? otherwise : *value;
+        if (all.empty()) return otherwise;
+        const std::string first = all.substr(0, all.find_first_of(",-/"));
+        if (first.starts_with("0x") || first.starts_with("0X")) {
+            std::uint64_t value = 0;
+            const auto end = std::from_chars(first.data() + 2, first.data() + first.size(), value, 16);
+            if (end.ec == std::errc{} && end.ptr == first.data() + first.size()) return value;
+        } else if (const auto value = parse_size(first.ends_with("Ki") || first.ends_with("Mi") ? first + "B" : first)) {
+            return *value;
+        }
+        if (not_understood_.empty()) not_understood_ = fmt::format("{}={}: is not understood as a number or a size", name, all);
+        return otherwise;
     }
+    [[nodiscard]] const std::string& not_understood() const { return not_understood_; }
 
 private:
+    mutable std::string not_understood_;
     const Json& global_;
     const Json& own_;
 };
@@ -114,6 +125,7 @@ std::expected<FitStream, std::string> stream_of(const std::string& name, const F
     if (options.has("rate"))
         stream.planned_iops = planned_of(options.text("rate", "rate", ""), static_cast<double>(stream.block_bytes), stream.read_percent);
     stream.is_poisson = options.text("rate_process", "rate_process", "linear") == "poisson";
+    if (const std::string& wrong = options.not_understood(); !wrong.empty()) return std::unexpected(fmt::format("job {}: {}", name, wrong));
     return stream;
 }
 

@@ -30,8 +30,10 @@ constexpr std::array all_identified{
                [](const FitPoint& p, const FitStream& s) { return is_fill(p, s) && s.depth == 1; }, deepest},
     Identified{"nand.page_read_ns", 2'000, 300'000, "random reads of up to 16 KiB, one at a time", true, FitMetric::p50,
                [](const FitPoint& p, const FitStream& s) { return is_small_random(p, s, 100) && s.depth == 1; }, deepest},
-    Identified{"nand.bus_ps_per_byte", 100, 20'000, "reads of 64 KiB or more, one at a time", true, FitMetric::p50,
-               [](const FitPoint& p, const FitStream& s) { return is_alone(p) && is_pure(s, 100) && s.depth == 1 && s.block_bytes >= large_block; },
+    Identified{"nand.bus_ps_per_byte", 100, 20'000, "random reads of 64 KiB or more, one at a time", true, FitMetric::p50, // in order: read-ahead
+               [](const FitPoint& p, const FitStream& s) {
+                   return is_alone(p) && is_pure(s, 100) && !s.in_order && s.depth == 1 && s.block_bytes >= large_block;
+               },
                deepest},
     Identified{"host_link.ps_per_byte", 20, 10'000, "reads of 64 KiB or more, in order, 8 or more at a time", true, FitMetric::iops,
                [](const FitPoint& p, const FitStream& s) {

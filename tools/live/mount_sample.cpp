@@ -64,6 +64,8 @@ Json mount_sample(const Json& before, const Json& now, double seconds) {
           "write_buffer_read_hits", "write_buffer_read_misses", "write_buffer_write_hits", "write_buffer_write_misses", "dram_bytes",
           "dram_partition", "dram_map_bytes", "dram_buffer_bytes", "dram_buffer_benefit", "dram_map_benefit"})
         if (!now[key].is_null()) out.add(key, now[key]);
+    for (const char* key : {"read_ahead_pages", "read_ahead_hits"})
+        if (!now[key].is_null()) out.add(key, now[key]);
     return out;
 }
 

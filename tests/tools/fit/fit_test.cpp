@@ -27,7 +27,7 @@ std::vector<FitPoint> loads() {
             one(stream("reads", {.depth = 1, .read_percent = 100})),
             one(stream("some reads", {.depth = 16, .read_percent = 100})),
             one(stream("deep reads", {.depth = 256, .read_percent = 100})),
-            one(stream("large reads", {.block_bytes = 131072, .depth = 1, .in_order = true, .read_percent = 100})),
+            one(stream("large reads", {.block_bytes = 131072, .depth = 1, .read_percent = 100})),
             one(stream("in order", {.block_bytes = 131072, .depth = 32, .in_order = true}))};
 }
 
@@ -89,6 +89,10 @@ TEST_CASE("results that cannot be read are refused with the file and what is wro
                ContainsSubstring("f.json: job t: rw=randtrim"));
     CHECK_THAT(parse_fio_results(R"({"jobs": [{"jobname": "t", "job options": {"bs": "1000"}}]})", "f.json").error(),
                ContainsSubstring("f.json: job t: bs=1000"));
+    CHECK_THAT(parse_fio_results(R"({"jobs": [{"jobname": "t", "job options": {"bs": "4kk"}}]})", "f.json").error(),
+               ContainsSubstring("f.json: job t: bs=4kk: is not understood"));
+    CHECK(parse_fio_results(R"({"jobs": [{"jobname": "t", "job options": {"bs": "0x20000"}}]})", "f.json")->front().streams[0].block_bytes == 131072);
+    CHECK(parse_fio_results(R"({"jobs": [{"jobname": "t", "job options": {"bs": "128Ki"}}]})", "f.json")->front().streams[0].block_bytes == 131072);
     CHECK_THAT(read_fio_results("/no/such/file").error(), ContainsSubstring("/no/such/file: "));
 }
 
