@@ -246,6 +246,14 @@ for warm_up in 0 90000; do
     "$FLASHLAB" bench --size 1G --rw randread --iodepth 32 --precondition fill:100,random:2x --io-size 512M --warm-up $warm_up > "$work/out" 2> "$work/err"
     [[ $(grep -c 'programmed while the run only read' "$work/err") -eq $((warm_up == 0)) ]] || wrong "reads behind a warm-up of $warm_up: $(cat "$work/err")"
 done
+"$FLASHLAB" bench --size 1G --rw randread --precondition fill:100 --io-size 4M > "$work/out" 2> "$work/err"
+grep -q 'only read: [0-9]* pages that lay in the write buffer, left to do' "$work/err" || wrong "what a buffer holds is not told apart: $(cat "$work/err")"
+"$FLASHLAB" bench --size 1G --rw randrw --rwmixread 90 --precondition fill:100,random:2x --io-size 4M > "$work/out" 2> "$work/err"
+grep -q 'less than 2 % of the drive, and most of the [0-9]* pages that were programmed are .* copies of collections' "$work/err" || wrong "a short run is not warned of: $(cat "$work/err")"
+grep -q '\(One of a thousand\|99.9 %\)' <("$FLASHLAB" bench --size 64M --io-size 200K 2> /dev/null) && wrong "a p99.9 of 50 requests is told"
+printf 'preset = "nope"\n' > "$work/nope.toml"
+code 2 bench --config "$work/nope.toml"
+says 'nope.toml:1:1: no preset is called'
 for twice in iodepth=4,iodepth=8 rate=1M,rate-iops=5 bs=4k,runtime=1,bs=4k; do
     code 2 bench --size 64M --queue rw=randread,$twice
     says 'is given twice: say it once'
@@ -290,6 +298,13 @@ says 'no report of a run'
 "$FLASHLAB" replay "$work/two.spc" --size 64M --limit 1 --json > "$work/b.json"
 code 0 compare "$work/a.json" "$work/b.json"
 says 'requests differs'
+for percent in 10 90; do "$FLASHLAB" bench --size 64M --rw randrw --rwmixread $percent --io-size 1M --json > "$work/mix$percent.json" 2> /dev/null; done
+code 0 compare "$work/mix10.json" "$work/mix90.json"
+says 'note: load differs: these are not runs of the same load'
+grep -q '^B: .*p99.9' "$work/out" && wrong "a p99.9 of 256 requests is compared"
+printf '{\n  "requests": 1,,\n}' > "$work/broken.json"
+code 1 compare "$work/broken.json" "$work/a.json"
+says 'not valid JSON at 2:17'
 code 2 presets nosuch
 code 0 fsck "$dev"
 code 0 fsck -n "$dev"

@@ -1,6 +1,7 @@
 #include "tools/drive/config_file.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cerrno>
 #include <cstring>
@@ -12,6 +13,7 @@
 #include "tools/drive/config_schema.h"
 #include "tools/drive/device_presets.h"
 #include "tools/drive/scheme_keys.h"
+#include "tools/drive/toml_json.h"
 #include "tools/drive/toml_library.h"
 #include "tools/host/regular_file.h"
 
@@ -189,7 +191,10 @@ std::expected<DeviceConfig, std::string> gather_config(const ConfigSources& sour
     }
     if (preset_name.empty()) preset_name = unasked_preset(sources);
     const auto preset = find_device_preset(preset_name);
-    if (!preset) return std::unexpected(preset.error());
+    if (!preset) {
+        const std::string place = sources.preset || !sources.file ? "" : place_in_toml(text, std::array{std::string{"preset"}});
+        return std::unexpected(place.empty() ? preset.error() : fmt::format("{}:{}: {}", *sources.file, place, preset.error()));
+    }
     DeviceConfig config;
     config.ssd = preset->config;
     if (sources.file) {

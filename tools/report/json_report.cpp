@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/percentile.h"
 #include "tools/host/regular_file.h"
 
 namespace flashlab {
@@ -24,12 +25,10 @@ Json latency_of(const Json& run) {
     for (const char* op : {"read", "write"}) {
         const Json& of = run["latency_us"][op];
         if (of["max"].real() <= 0) continue;
+        const Json& requests = run[op == std::string{"read"} ? "reads" : "writes"];
         Json us{Json::Array{}};
-        for (const auto& [name, percent] : names) us.push(of[name]);
-        series.add(op, Json::object({{"requests", run[op == std::string{"read"} ? "reads" : "writes"]},
-                                     {"mean_us", of["mean"]},
-                                     {"max_us", of["max"]},
-                                     {"us", std::move(us)}}));
+        for (const auto& [name, percent] : names) us.push(tells_percentile(requests.number(), percent) ? of[name] : Json{});
+        series.add(op, Json::object({{"requests", requests}, {"mean_us", of["mean"]}, {"max_us", of["max"]}, {"us", std::move(us)}}));
     }
     if (series.members().empty()) return {};
     return Json::object({{"percentiles", std::move(percentiles)}, {"series", std::move(series)}});

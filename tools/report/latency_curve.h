@@ -12,6 +12,7 @@
 #include <numeric>
 #include <vector>
 
+#include "base/percentile.h"
 #include "tools/text/json.h"
 
 namespace flashlab {
@@ -36,7 +37,7 @@ public:
         return static_cast<double>(ns_[std::max<std::uint64_t>((hundredths * count() + 9999) / 10000, 1) - 1]) / 1e3;
     }
     /// Whether so many requests were made that there is such a percentile: of 100 requests none is the 99.99th.
-    [[nodiscard]] bool has(double percent) const { return static_cast<double>(count()) * (100 - percent) / 100 >= 0.99; }
+    [[nodiscard]] bool has(double percent) const { return tells_percentile(count(), percent); }
     /// The values at `percentiles`. Null where there is none.
     [[nodiscard]] Json to_json() const {
         Json out{Json::Array{}};

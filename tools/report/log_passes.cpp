@@ -51,6 +51,7 @@ void RequestPass::take(const LogRow& row) {
         return;
     }
     const std::int64_t ns = dur + waited;
+    answered_ = std::max(answered_, ts + dur);
     const auto op = std::min<std::size_t>(static_cast<std::size_t>(row.number(2)), curves_.size() - 1);
     ++rows_[op];
     if (piece <= 1 || !under_way_.is_there) {

@@ -46,6 +46,8 @@ public:
     [[nodiscard]] std::int64_t whole(std::size_t op, std::int64_t pieces) const {
         return rows_[op] == pieces ? static_cast<std::int64_t>(curves_[op].count()) : pieces;
     }
+    /// The last answer; 0: the log has no request.
+    [[nodiscard]] std::int64_t answered_ns() const { return answered_; }
     /// Of what failed.
     [[nodiscard]] std::int64_t failed_bytes(HostOp op) const { return failed_bytes_[static_cast<std::size_t>(op)]; }
     /// Bytes that the host wrote, in coarse_bins, each request when it was answered: a request that waits is programmed long after it came.
@@ -67,7 +69,7 @@ private:
     Request under_way_;
     TimeBins requests_, read_bytes_, write_bytes_, written_;
     std::vector<double> longest_us_;
-    std::int64_t begin_, failed_ = 0;
+    std::int64_t begin_, failed_ = 0, answered_ = 0;
 };
 
 class OperationPass {

@@ -72,7 +72,9 @@ private:
     void add_overview(const RequestPass& requests) {
         Json o{Json::Object{}};
         add_essentials(o, requests);
-        const double seconds = static_cast<double>(range_.end_ns - range_.start_ns) / 1e9;
+        // To the last answer, as `replay --json` has it: the flash may work on. Where requests are not logged, up to the last sample.
+        const std::int64_t end_ns = requests.answered_ns() == 0 ? range_.end_ns : requests.answered_ns();
+        const double seconds = static_cast<double>(end_ns - range_.start_ns) / 1e9;
         each("SELECT host_reads, host_writes, host_trims, host_flushes, host_read_bytes, host_write_bytes, pram_words_written, free_blocks FROM "
              "v_run_totals WHERE run = {}",
              [&](const LogRow& r) {

@@ -23,7 +23,7 @@ public:
     }
     [[nodiscard]] std::uint64_t count() const { return ns_.count(); }
     [[nodiscard]] std::uint64_t permille_ns(std::uint32_t permille) const { return ns_.permille(permille); }
-    /// The smallest value that 99,999 of 100,000 do not exceed.
+    /// The smallest value that 99,999 of 100,000 do not exceed; of fewer than 100,000 the longest.
     [[nodiscard]] std::uint64_t five_nines_ns() const { return ns_.at_rank(std::max<std::uint64_t>(1, ns_.count() - ns_.count() / 100'000)); }
     [[nodiscard]] std::uint64_t max_ns() const { return ns_.max(); }
     [[nodiscard]] double mean_ns() const { return count() == 0 ? 0 : static_cast<double>(sum_ns_) / static_cast<double>(count()); }

@@ -183,7 +183,8 @@ std::expected<Json, std::string> pts_latency(Protocol& on) {
     return on.rounds(cells_of({100, 65, 0}, {8 * kib, 4 * kib, kib / 2}, 1), "mean of 4 KiB random writes, us", [](const TimedMeasured& m) {
         return CellValues{{"mean_us", m.tally.all.mean_ns() / 1e3},
                           {"five_nines_us", static_cast<double>(m.tally.all.five_nines_ns()) / 1e3},
-                          {"max_us", static_cast<double>(m.tally.all.max_ns()) / 1e3}};
+                          {"max_us", static_cast<double>(m.tally.all.max_ns()) / 1e3},
+                          {"requests", static_cast<double>(m.tally.requests())}};
     });
 }
 

@@ -40,7 +40,7 @@ Json erase_counts(const Device& device) {
                          {"stddev", std::sqrt(variance)}});
 }
 
-/// Null where the drive has neither a write buffer nor a mapping cache.
+/// Null where the drive has no write buffer, no mapping cache, and reads nothing ahead.
 Json cache_report(const RunSnapshot& after, const RunSnapshot& before, bool has_buffer) {
     Json cache;
     const auto add_buffer = [&](const char* key, std::uint64_t WriteBufferCounters::*m) { cache.add(key, after.buffer.*m - before.buffer.*m); };
@@ -51,6 +51,10 @@ Json cache_report(const RunSnapshot& after, const RunSnapshot& before, bool has_
         add_buffer("write_misses", &WriteBufferCounters::write_misses);
         add_buffer("write_back_pages", &WriteBufferCounters::evicted_pages);
         add_buffer("flushed_pages", &WriteBufferCounters::flushed_pages);
+    }
+    if (after.read_ahead) {
+        cache.add("read_ahead_pages", after.read_ahead->pages - before.read_ahead->pages);
+        cache.add("read_ahead_hits", after.read_ahead->hits - before.read_ahead->hits);
     }
     constexpr std::array of_map{"map_read_hits", "map_read_misses", "map_write_hits", "map_write_misses", "translation_reads", "translation_writes"};
     if (std::ranges::any_of(of_map | std::views::take(4), [&](const char* name) { return after.own[name] != 0; }))
@@ -97,12 +101,14 @@ Json queues_report(const RunTally& tally) {
 
 RunSnapshot RunSnapshot::of(Device& device, SimTime now) {
     const BufferedFtl* buffer = device.ssd().buffer();
+    const ReadAheadCounters* ahead = device.ssd().read_ahead();
     const DramPartition* dram = device.ssd().partition();
     return {device.ssd().sample(now),
             device.ssd().counters(),
             device.ftl().counters(),
             own_counters(device.ftl()),
             buffer ? buffer->buffer_counters() : WriteBufferCounters{},
+            ahead ? std::optional{*ahead} : std::nullopt,
             dram ? dram->counters() : PartitionCounters{},
             device.sample_details().channel_busy_ns,
             BitErrorCounters::of(device)};
@@ -118,20 +124,31 @@ std::optional<std::string> warning_on_reads(Device& device, const RunSnapshot& b
                        unmapped, pages);
 }
 
-std::optional<std::string> warning_on_collections(Device& device, const RunSnapshot& before, const RunTally& tally) {
-    if (tally.reads == 0 || tally.reads != tally.requests()) return std::nullopt;
+std::optional<std::string> warning_on_work_before(Device& device, const RunSnapshot& before, const RunTally& tally) {
     const RunSnapshot after = RunSnapshot::of(device, tally.end);
-    std::uint64_t work = 0, copies = 0;
-    for (std::size_t cause = 0; cause < cause_count; ++cause) {
-        const std::uint64_t programs = after.sample.nand_programs[cause] - before.sample.nand_programs[cause];
-        work += programs + after.sample.nand_reads[cause] - before.sample.nand_reads[cause];
-        copies += programs;
+    const std::uint64_t programs = difference(after.sample.nand_programs, before.sample.nand_programs);
+    const std::uint64_t reads = difference(after.sample.nand_reads, before.sample.nand_reads);
+    const auto of_buffer = [&](std::uint64_t WriteBufferCounters::*m) { return after.buffer.*m - before.buffer.*m; };
+    const std::uint64_t came = of_buffer(&WriteBufferCounters::write_misses);
+    const std::uint64_t left = of_buffer(&WriteBufferCounters::evicted_pages) + of_buffer(&WriteBufferCounters::flushed_pages);
+    const std::uint64_t lay_there = left - std::min(left, came);
+    const auto gc = static_cast<std::size_t>(Cause::gc);
+    const std::uint64_t copies = after.sample.nand_programs[gc] - before.sample.nand_programs[gc];
+    const std::string what =
+        fmt::format("{}{}{}", lay_there == 0 ? "" : fmt::format("{} pages that lay in the write buffer", lay_there),
+                    lay_there != 0 && copies != 0 ? " and " : "", copies == 0 ? "" : fmt::format("{} copies of collections", copies));
+    constexpr const char* remedy = "--warm-up N leaves out the first N requests, with which that ends";
+    if (tally.reads != 0 && tally.reads == tally.requests()) {
+        if (programs * 100 <= programs + reads) return std::nullopt;
+        return fmt::format("{} pages were programmed while the run only read: {}, left to do by the writes before it. They delay its reads; {}",
+                           programs, what.empty() ? "work" : what, remedy);
     }
-    if (copies * 100 <= work) return std::nullopt;
-    return fmt::format(
-        "{} pages were programmed while the run only read: collections that the writes before it had left to do. They delay its reads; "
-        "--warm-up N leaves out the first N requests, with which they end",
-        copies);
+    const std::uint64_t written = after.sample.host_write_bytes - before.sample.host_write_bytes;
+    const bool is_short = written * 50 < device.ssd().identify().sectors * sector_bytes;
+    if (!is_short || (lay_there + copies) * 2 <= programs) return std::nullopt;
+    return fmt::format("the run wrote less than 2 % of the drive, and most of the {} pages that were programmed are {}: write amplification and life "
+                       "depend on what the writes before it had left to do. Make it longer, or {}",
+                       programs, what, remedy);
 }
 
 Json report_run(const RunIdentity& run, Device& device, const RunSnapshot& before, const RunTally& tally) {
@@ -159,6 +176,7 @@ Json report_run(const RunIdentity& run, Device& device, const RunSnapshot& befor
     ::getrusage(RUSAGE_SELF, &used);
     Json report = Json::object(
         {{"trace", run.trace},
+         {"load", run.load},
          {"ftl", std::string{device.ftl().name()}},
          {"preset", device.config().ssd.preset},
          {"requests", tally.requests()},

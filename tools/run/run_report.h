@@ -46,8 +46,9 @@ struct RunSnapshot {
     SampleEvent sample;
     SsdCounters ssd;
     FtlCounters ftl;
-    CounterValues own;          ///< of the scheme
-    WriteBufferCounters buffer; ///< zero without one
+    CounterValues own;                           ///< of the scheme
+    WriteBufferCounters buffer;                  ///< zero without one
+    std::optional<ReadAheadCounters> read_ahead; ///< none: nothing is read ahead
     PartitionCounters partition;
     std::vector<std::uint64_t> channel_busy_ns;
     BitErrorCounters bit_errors;
@@ -58,12 +59,14 @@ struct RunIdentity {
     std::string trace;
     std::uint64_t seed = 1;
     double wall_seconds = 0;
+    Json load{}; ///< what the trace's name does not say of it, as it was given: runs of which this differs are runs of different loads
 };
 
 /// A warning if more than 1 % of the pages that a run read hold nothing: such a page takes no flash read. To be called before the device is closed.
 [[nodiscard]] std::optional<std::string> warning_on_reads(Device& device, const RunSnapshot& before, const RunTally& tally);
-/// A warning if a run that only read has more than 1 % of its flash work from collections: what preconditioning left to do. As above.
-[[nodiscard]] std::optional<std::string> warning_on_collections(Device& device, const RunSnapshot& before, const RunTally& tally);
+/// A warning if what was left to do before the run decides its figures: it only read, and more than 1 % of its flash work are programs; or it wrote
+/// less than 2 % of the drive, and most programs are not of what it wrote. As above.
+[[nodiscard]] std::optional<std::string> warning_on_work_before(Device& device, const RunSnapshot& before, const RunTally& tally);
 [[nodiscard]] Json report_run(const RunIdentity& run, Device& device, const RunSnapshot& before, const RunTally& tally);
 /// What to say last of a run of which requests failed, by its report; else nothing. Such a run has figures, and is no success.
 [[nodiscard]] std::optional<std::string> failure_of(const Json& report);

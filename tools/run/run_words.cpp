@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/percentile.h"
 #include "tools/run/run_report.h"
 #include "tools/text/sizes.h"
 
@@ -93,9 +94,12 @@ std::string conclusions(const Json& r) {
     text += steady_words(r["steady_state"]);
     const Json& us = r["latency_us"];
     if (us["p50"].is_null()) return text;
-    text += fmt::format("Half of the requests took {} at most, 99 % {}, 99.9 % {}; the slowest {}.\n", human_micros(us["p50"].real()),
-                        human_micros(us["p99"].real()), human_micros(us["p999"].real()), human_micros(us["max"].real()));
-    if (us["p999"].real() > 20 * us["p50"].real() && us["p50"].real() > 0)
+    const std::uint64_t requests = r["requests"].number();
+    text += fmt::format("Half of the requests took {} at most", human_micros(us["p50"].real()));
+    for (const auto& [key, percent] : {std::pair{"p99", 99.0}, {"p999", 99.9}})
+        if (tells_percentile(requests, percent)) text += fmt::format(", {} % {}", percent, human_micros(us[key].real()));
+    text += fmt::format("; the slowest {}.\n", human_micros(us["max"].real()));
+    if (tells_percentile(requests, 99.9) && us["p999"].real() > 20 * us["p50"].real() && us["p50"].real() > 0)
         text += fmt::format("One of a thousand takes {:.0f} times the median. Why: --log all --events FILE, then flashlab report FILE, says it.\n",
                             us["p999"].real() / us["p50"].real());
     return text;

@@ -1,5 +1,6 @@
 #include "tools/text/json.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -64,9 +65,15 @@ std::string json_literal(const std::string& text) { return nlohmann::json(text).
 
 std::expected<Json, std::string> Json::parse(std::string_view text) {
     if (is_too_deep(text)) return std::unexpected(std::string{"nested too deeply"});
-    const auto parsed = nlohmann::ordered_json::parse(text, nullptr, false);
-    if (parsed.is_discarded()) return std::unexpected(std::string{"not valid JSON"});
-    return convert(parsed);
+    try {
+        return convert(nlohmann::ordered_json::parse(text));
+    } catch (const nlohmann::ordered_json::parse_error& error) {
+        const std::string_view before = text.substr(0, std::min(text.size(), error.byte == 0 ? 0 : error.byte - 1));
+        const std::size_t line_begin = before.rfind('\n') + 1; // npos + 1 is 0
+        return std::unexpected(fmt::format("not valid JSON at {}:{}", std::ranges::count(before, '\n') + 1, before.size() - line_begin + 1));
+    } catch (const nlohmann::ordered_json::exception&) {
+        return std::unexpected(std::string{"not valid JSON: a number that is too large"});
+    }
 }
 
 std::string Json::dump() const {

@@ -149,6 +149,14 @@ std::expected<Run, std::string> run_file_system(const BenchOptions& o, const Pla
     return finished(monitor, std::move(*tally), wall_begin);
 }
 
+/// What the name of the load leaves out.
+Json further_of(const BenchOptions& o) {
+    Json load = Json::object({{"precondition", o.precondition}, {"warm_up", o.warm_up}});
+    if (o.queues.empty() && (o.rw == "randrw" || o.rw == "rw")) load.add("rwmixread", o.rwmixread);
+    if (o.random_distribution != "uniform") load.add("random_distribution", o.random_distribution);
+    return load;
+}
+
 int run_bench(const BenchOptions& o) {
     if (!o.protocol.empty()) return run_bench_protocol(o);
     const bool with_fs = o.level == "fs";
@@ -209,11 +217,11 @@ int run_bench(const BenchOptions& o) {
     if (o.runtime != Duration::max()) load += fmt::format(":runtime={}ns", o.runtime.count());
     if (const std::string& rate = o.rate.empty() ? o.rate_iops : o.rate; !rate.empty())
         load += fmt::format(":rate{}={}:{}", o.rate.empty() ? "-iops" : "", rate, o.rate_process);
-    Json result = report_run({fmt::format("bench:{}:{}", o.level, load), o.seed, run->wall}, (*on)->device(), run->before, run->tally);
+    Json result = report_run({fmt::format("bench:{}:{}", o.level, load), o.seed, run->wall, further_of(o)}, (*on)->device(), run->before, run->tally);
     for (const auto& [key, value] : run->steady.members()) result.add(key, value);
     if (choice.directory && !with_fs) result.add("sectors_verified", (*on)->sectors_verified());
     if (const auto warning = warning_on_reads((*on)->device(), run->before, run->tally)) complain("bench: warning: " + *warning);
-    if (const auto warning = warning_on_collections((*on)->device(), run->before, run->tally)) complain("bench: warning: " + *warning);
+    if (const auto warning = warning_on_work_before((*on)->device(), run->before, run->tally)) complain("bench: warning: " + *warning);
     const auto closed = (*on)->close(run->tally.end);
     fmt::print("{}", shown_run(o.format, result));
     if (!closed) return complain("bench: " + closed.error());

@@ -1,10 +1,12 @@
 /// flashlab compare: reports beside each other.
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "base/percentile.h"
 #include "tools/cli/command_options.h"
 #include "tools/host/complaint.h"
 #include "tools/host/regular_file.h"
@@ -126,8 +128,9 @@ std::string conclusion(const std::vector<Json>& reports, std::size_t of) {
     };
     const Json &a = reports.front(), &b = reports[of];
     add("write amplification is", a["waf"], b["waf"], fmt::format("{:.2f}", b["waf"].real()));
-    add("p99 is", a["latency_us"]["p99"], b["latency_us"]["p99"], human_micros(b["latency_us"]["p99"].real()));
-    add("p99.9 is", a["latency_us"]["p999"], b["latency_us"]["p999"], human_micros(b["latency_us"]["p999"].real()));
+    const std::uint64_t fewest = std::min(a["requests"].number(), b["requests"].number());
+    for (const auto& [key, words, percent] : {std::tuple{"p99", "p99 is", 99.0}, {"p999", "p99.9 is", 99.9}})
+        if (tells_percentile(fewest, percent)) add(words, a["latency_us"][key], b["latency_us"][key], human_micros(b["latency_us"][key].real()));
     add("it serves", a["iops"], b["iops"], fmt::format("{:.0f} requests a second", b["iops"].real()));
     return text.empty() ? "" : fmt::format("{}: {}.\n", name_of(of), text);
 }
@@ -144,7 +147,7 @@ int run_compare(const CompareOptions& o) {
         if (!report) return complain("compare: " + report.error());
         reports.push_back(std::move(*report));
     }
-    for (const char* key : {"trace", "requests"})
+    for (const char* key : {"trace", "load", "seed", "requests"})
         if (std::ranges::any_of(reports, [&](const Json& report) { return report[key].dump() != reports.front()[key].dump(); }))
             tell(fmt::format("note: {} differs: these are not runs of the same load\n", key));
     std::vector<Row> rows;

@@ -77,6 +77,15 @@ Json reading_of(const TraceStream& stream, const RunTally& tally) {
                          {"served", tally.answered()}});
 }
 
+/// How the trace is replayed.
+Json further_of(const ReplayOptions& o) {
+    Json load = Json::object({{"speed", o.speed}, {"precondition", o.precondition}, {"warm_up", o.warm_up}, {"skip", o.input.skip}});
+    load.add("addresses", o.wrap ? "wrap" : o.compact ? "compact" : "as they are");
+    if (o.input.run) load.add("run", *o.input.run);
+    if (!o.priorities.empty()) load.add("priorities", o.priorities);
+    return load;
+}
+
 /// Runs and reports.
 std::expected<Json, std::string> run(const ReplayOptions& o, const Plan& plan, TraceStream& stream, RunDevice& on) {
     auto space = on.sectors();
@@ -107,7 +116,7 @@ std::expected<Json, std::string> run(const ReplayOptions& o, const Plan& plan, T
     if (!tally) return std::unexpected(tally.error());
     const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - wall_begin).count();
     if (auto all = all_served(stream, *tally); !all) return std::unexpected(all.error());
-    Json report = report_run({o.input.path, o.seed, wall}, on.device(), monitor.before(), *tally);
+    Json report = report_run({o.input.path, o.seed, wall, further_of(o)}, on.device(), monitor.before(), *tally);
     if (auto finished = monitor.finish(report); !finished) return std::unexpected(finished.error());
     report.add("trace_read", reading_of(stream, *tally));
     // Each is one request, served when the last of its pieces is; the drive and the log's host_request count the pieces.
@@ -115,7 +124,7 @@ std::expected<Json, std::string> run(const ReplayOptions& o, const Plan& plan, T
                Json::object({{"requests", fit.split().requests - before_run.requests}, {"pieces", fit.split().pieces - before_run.pieces}}));
     if (o.device.directory) report.add("sectors_verified", on.sectors_verified());
     if (const auto warning = warning_on_reads(on.device(), monitor.before(), *tally)) complain("replay: warning: " + *warning);
-    if (const auto warning = warning_on_collections(on.device(), monitor.before(), *tally)) complain("replay: warning: " + *warning);
+    if (const auto warning = warning_on_work_before(on.device(), monitor.before(), *tally)) complain("replay: warning: " + *warning);
     const auto problems = on.device().ssd().check();
     for (const auto& problem : problems) complain(fmt::format("replay: {}: {}: {}", problem.invariant, problem.where, problem.detail));
     const auto closed = on.close(tally->end);

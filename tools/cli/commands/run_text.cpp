@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/percentile.h"
 #include "tools/run/run_words.h"
 #include "tools/text/printable.h"
 #include "tools/text/sizes.h"
@@ -123,7 +124,10 @@ std::string run_conclusions(const Json& r) {
             text += fmt::format("Half of its fsyncs ({}) took {} of the drive at most, 99 % {}.\n", o["calls"].dump(),
                                 human_micros(o["p50_us"].real()), human_micros(o["p99_us"].real()));
     if (const Json& slow = r["slow_requests"]; !slow["waits"].items().empty())
-        text += fmt::format("One of a thousand requests to the drive took {} or more. Where {:.0f} % of that went: {}.\n",
+        text += fmt::format("{} took {} or more. Where {:.0f} % of that went: {}.\n",
+                            tells_percentile(slow["requests"].number(), 99.9)
+                                ? std::string{"One of a thousand requests to the drive"}
+                                : fmt::format("The slowest of {} requests to the drive", slow["requests"].dump()),
                             human_micros(slow["least_us"].real()), 100 * slow["waits"].items().front()["share"].real(),
                             slow["waits"].items().front()["meaning"].text());
     if (r["lifetime"]["years"].is_number()) text += fmt::format("At its pace the flash lasts {}.\n", years_of(r["lifetime"]["years"]));
