@@ -58,6 +58,7 @@ std::expected<void, std::string> read_trace(SweepLoad& load, const std::string& 
     load.name = name;
     load.trace = name;
     if (is_workload_name(name)) {
+        if (const auto known = make_workload_source(name); !known) return std::unexpected("trace: " + known.error());
         load.words = {"replay", name};
         return {};
     }

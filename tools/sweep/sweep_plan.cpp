@@ -284,17 +284,25 @@ private:
         run.id = run.made_id();
         if (!ids_.insert(run.id).second)
             return std::unexpected(fmt::format("two runs are the same: load {}, {}", run.load, fmt::join(run.command, " ")));
+        const std::string device = fmt::format("{}|{}|{}|{}", fmt::join(load.words, " "), run.trace_hash, run.seed, run.config_hash);
+        if (const auto same = devices_.emplace(device, run.command); load.takes_grid && !same.second)
+            return std::unexpected(fmt::format("two runs are the same, written differently: load {}, {} and {}", run.load,
+                                               fmt::join(same.first->second, " "), fmt::join(run.command, " ")));
         runs_.push_back(std::move(run));
         return {};
     }
-    static std::vector<std::string> words(const SweepLoad& load, const Point& point, std::uint64_t seed) {
+    /// Named in the sweep's file, beside which it lies.
+    [[nodiscard]] std::string file_beside(const std::string& name) const {
+        return name.starts_with('/') || sweep_.folder.empty() ? name : sweep_.folder + "/" + name;
+    }
+    [[nodiscard]] std::vector<std::string> words(const SweepLoad& load, const Point& point, std::uint64_t seed) const {
         std::vector<std::string> words = load.words;
         for (std::string& word : words)
             if (const auto at = word.find("{seed}"); !load.takes_grid && at != std::string::npos) word.replace(at, 6, fmt::format("{}", seed));
         for (const auto& [key, value] : point) {
             const bool is_option = key == "preset" || key == "size" || key == "config";
             words.push_back(is_option ? "--" + key : "--set");
-            words.push_back(is_option ? value : key + "=" + value);
+            words.push_back(key == "config" ? file_beside(value) : is_option ? value : key + "=" + value);
         }
         if (load.takes_grid) words.insert(words.end(), {"--seed", fmt::format("{}", seed)});
         words.emplace_back("--json");
@@ -308,7 +316,7 @@ private:
             if (key == "size" && size) return std::unexpected(fmt::format("load {}: size is given in [grid], too", load.name));
             if (key == "size") size = value;
             if (key == "preset") choice.preset = value;
-            if (key == "config") choice.config_file = value;
+            if (key == "config") choice.config_file = file_beside(value);
             if (find_config_key(key) != nullptr && key != "preset") choice.settings.push_back(key + "=" + value);
         }
         const std::string device = fmt::format("{}|{}|{}", load.is_bench, size.value_or(""), fmt::join(point, "|"));
@@ -327,6 +335,7 @@ private:
     const SweepPlanner& planner_;
     std::vector<SweepRun> runs_;
     std::set<std::string> ids_;
+    std::map<std::string, std::vector<std::string>> devices_; ///< commands by load, seed and what the device comes to
     std::map<std::string, std::string> hashes_;
 };
 
