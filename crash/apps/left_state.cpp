@@ -122,8 +122,10 @@ void LeftState::make_tree() {
             apply_name(i);
     }
     list(root_number, "");
+    if (past_.file(root_number) != nullptr) make_file(root_number);
     std::ranges::sort(lost_);
-    std::uint64_t id = 0;
+    const auto root = tree_.files.find(root_number);
+    std::uint64_t id = root == tree_.files.end() ? 0 : root->second.id;
     std::map<std::uint64_t, std::uint64_t> first_name;
     for (const LeftName& name : tree_.names) {
         id = mixed(mixed(mixed(id, name.path), name.target), name.mode);
@@ -210,7 +212,7 @@ void LeftState::apply_name(std::uint32_t i) {
 
 std::uint32_t LeftState::mode_of(std::uint64_t ino) const {
     const auto made = made_.find(ino);
-    std::uint32_t mode = made == made_.end() ? S_IFREG | 0644 : made->second->mode;
+    std::uint32_t mode = ino == root_number ? S_IFDIR | 0700 : made == made_.end() ? S_IFREG | 0644 : made->second->mode;
     if (const FilePast* file = past_.file(ino))
         for (const std::uint32_t i : file->lines)
             if (i < wanted_.cut && past_.line(i).act == Act::chmod && is_kept(i)) mode = (mode & S_IFMT) | (past_.line(i).mode & 07777);

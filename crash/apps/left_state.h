@@ -63,7 +63,7 @@ struct LeftName {
 
 struct LeftTree {
     std::vector<LeftName> names;             ///< a directory before what is in it
-    std::map<std::uint64_t, LeftFile> files; ///< and directories whose attributes changed
+    std::map<std::uint64_t, LeftFile> files; ///< and directories whose attributes changed, the root among them
     std::uint64_t id = 0;                    ///< equal for equal trees
 };
 

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <sys/xattr.h>
 
 #include "tests/apps/recorded_program.h"
@@ -83,6 +84,43 @@ TEST_CASE("a state has the attributes of its files and none that the state or th
     REQUIRE(directory.make(state.tree()).has_value());
     char value = 0;
     CHECK(::getxattr(path.c_str(), "user.left", &value, 1) == -1);
+}
+
+TEST_CASE("a state has the rights that its files, directories and FIFOs had, its own directory among them", "[apps][check_run]") {
+    const TemporaryDirectory work;
+    RecordedProgram program;
+    program.prepared();
+    const auto open = program.mkdir("open"), closed = program.mkdir("closed"), of_group = program.mkdir("of_group"), tool = program.create("tool");
+    program.append(program.create("within", closed), "content");
+    program.append(tool, "content");
+    program.chmod(tool, 04755);
+    program.chmod(open, 0777);
+    program.chmod(closed, 0500);
+    program.chmod(of_group, 02775);
+    program.chmod(RecordedProgram::root, 0711);
+    program.append(tool, " and more"); // the host takes set-id bits away where it is written
+    const Past past{program.history()};
+    const Persistence model = *find_persistence("strict");
+    const LeftState state{past, model, {past.size(), {}}}, before{past, model, {2, {}}};
+    StateDirectory directory{past, (work / "tree").string()};
+    const mode_t mask = ::umask(0022);
+    for (int round = 0; round < 3; ++round) {
+        REQUIRE(directory.make(state.tree()).has_value());
+        const auto mode_of = [&](const char* name) {
+            struct stat found {};
+            REQUIRE(::lstat((work / "tree" / name).c_str(), &found) == 0);
+            return found.st_mode & 07777;
+        };
+        CHECK(mode_of("open") == 0777);
+        CHECK(mode_of("closed") == 0500);
+        CHECK(mode_of("of_group") == 02775);
+        CHECK(mode_of("tool") == 04755);
+        CHECK(mode_of(".") == 0711);
+        CHECK(::access((work / "tree/closed/within").c_str(), F_OK) == 0);
+        if (round == 0) REQUIRE(directory.make(before.tree()).has_value());
+        if (round == 1) std::filesystem::remove_all(work / "tree"); // a check may do that
+    }
+    ::umask(mask);
 }
 
 TEST_CASE("a file with a page behind a hole of a tebibyte is unpacked without a walk through the hole", "[apps][check_run]") {

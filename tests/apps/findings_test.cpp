@@ -60,6 +60,26 @@ TEST_CASE("in one journal a missing sync is one finding, however many lines went
     CHECK(result.findings.size() == (model == "ext4" ? 1 : 2)); // btrfs may keep the rename without the bytes: another sync is missing
 }
 
+TEST_CASE("an append that one journal lost is one finding, whatever stood in the journal before it", "[apps][findings]") {
+    const std::string model = GENERATE("ext4", "xfs", "btrfs");
+    RecordedProgram program;
+    const auto log = program.create("log");
+    program.append(log, "HEAD");
+    program.prepared();
+    const auto other = program.create("scratch");
+    program.truncate(other, 3);
+    for (std::uint64_t page = 1; page <= 8; ++page) program.write(other, page * 4096 - 1, "x");
+    program.append(log, "rec");
+    program.promise("rec");
+    const ExploreResult result = explored(program, model, "[ ! -s \"$FLASHLAB_ACKS\" ] || grep -q rec log", 400);
+    std::string told;
+    for (const LossFinding& finding : result.findings) told += finding.words.missing_call + '\n';
+    CAPTURE(model, told, result.failing);
+    CHECK(result.failing > 1);
+    CHECK(result.findings.size() == 1);
+    CHECK(told.contains("fsync(log)"));
+}
+
 TEST_CASE("no loss of a finding can be spared, although one could be only once another was given back", "[apps][findings]") {
     RecordedProgram program;
     program.prepared();

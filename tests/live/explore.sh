@@ -32,6 +32,13 @@ for model in strict ext4 xfs btrfs posix; do
     expect $want --persistence $model --states 50 --check "$check" -- env data=sync name=true sh -c "$writer"
     [[ $want -eq 0 ]] || grep -q 'fsync of the directory' "$work/out" || die "$model: the missing call is not told: $(cat "$work/out")"
 done
+say "--- a finding of a limit is found again with that limit; a check may remove its directory"
+expect 1 --timeout 0.5 --check '[ ! -e a ] || [ -s a ] || sleep 2' -- sh -c 'echo hi > a'
+line=$(grep -o 'flashlab crash torture --replay [^"]*' "$work/out" | head -n 1)
+code=0
+bash -c "\"\$FLASHLAB\" ${line#flashlab }" > "$work/out" 2> "$work/err" || code=$?
+[[ $code -eq 1 ]] || die "$line: $code: $(cat "$work/out" "$work/err")"
+expect 0 --check 'rm -rf "$FLASHLAB_MOUNT"' -- sh -c 'echo hi > a; echo b > b'
 say "--- how many states there are is a number that people write"
 expect 0 --persistence posix --states 20 --check true -- sh -c 'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do : > f$i; done'
 grep -Eq 'of at most [0-9]{5} states that the model allows' "$work/out" || die "the number of states: $(grep -o '"not_tried":[^]]*' "$work/out")"

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iterator>
 #include <memory>
+#include <ranges>
 #include <set>
 
 #include <dirent.h>
@@ -37,22 +38,25 @@ std::set<std::uint64_t> linked_files(const LeftTree& tree) {
 }
 
 /// Others are of a state before, or of the check that looked at it. Not every host takes every attribute.
-void give_xattrs(const char* path, const std::map<std::string, std::string>& xattrs, bool is_new) {
+void give_xattrs(int fd, const std::map<std::string, std::string>& xattrs, bool is_new) {
     std::array<char, 4096> names{};
-    const ssize_t bytes = is_new ? 0 : ::llistxattr(path, names.data(), names.size());
+    const ssize_t bytes = is_new ? 0 : ::flistxattr(fd, names.data(), names.size());
     for (ssize_t at = 0; at < bytes;) {
         const std::string name = names.data() + at;
         at += static_cast<ssize_t>(name.size()) + 1;
-        if (name.starts_with("user.") && !xattrs.contains(name)) (void)::lremovexattr(path, name.c_str());
+        if (name.starts_with("user.") && !xattrs.contains(name)) (void)::fremovexattr(fd, name.c_str());
     }
-    for (const auto& [name, value] : xattrs) (void)::lsetxattr(path, name.c_str(), value.data(), value.size(), 0);
+    for (const auto& [name, value] : xattrs) (void)::fsetxattr(fd, name.c_str(), value.data(), value.size(), 0);
+}
+
+/// Whatever its rights are until then: what is in it has to be looked at, and changed.
+void open_to_owner(const std::string& directory, mode_t mode) {
+    if ((mode & 0700) != 0700) ::chmod(directory.c_str(), (mode & 07777) | 0700);
 }
 
 } // namespace
 
-StateDirectory::StateDirectory(const Past& past, std::string path) : past_{past}, path_{std::move(path)}, wanted_(chunk_bytes), found_(chunk_bytes) {
-    ::mkdir(path_.c_str(), 0700);
-}
+StateDirectory::StateDirectory(const Past& past, std::string path) : past_{past}, path_{std::move(path)}, wanted_(chunk_bytes), found_(chunk_bytes) {}
 
 void StateDirectory::look(const std::string& directory, const std::string& above) {
     const std::unique_ptr<DIR, int (*)(DIR*)> open{::opendir(directory.c_str()), ::closedir};
@@ -63,7 +67,9 @@ void StateDirectory::look(const std::string& directory, const std::string& above
         struct stat found {};
         if (::fstatat(::dirfd(open.get()), entry->d_name, &found, AT_SYMLINK_NOFOLLOW) != 0) continue;
         present_[above + name] = {found.st_mode, static_cast<std::uint64_t>(found.st_size), found.st_nlink};
-        if (S_ISDIR(found.st_mode)) look(directory + "/" + name, above + name + "/");
+        if (!S_ISDIR(found.st_mode)) continue;
+        open_to_owner(directory + "/" + name, found.st_mode);
+        look(directory + "/" + name, above + name + "/");
     }
 }
 
@@ -89,12 +95,37 @@ void StateDirectory::remove_strangers(const LeftTree& tree) {
 
 std::expected<void, std::string> StateDirectory::make(const LeftTree& tree) {
     present_.clear();
+    if (::mkdir(path_.c_str(), 0700) != 0) { // a check may have moved it away
+        struct stat root {};
+        if (::lstat(path_.c_str(), &root) != 0 || !S_ISDIR(root.st_mode)) return std::unexpected(path_ + ": is no directory any more");
+        open_to_owner(path_, root.st_mode);
+    }
     look(path_, "");
     remove_strangers(tree);
     std::map<std::uint64_t, std::string> linked;
     for (const LeftName& name : tree.names)
         if (std::string why = make_name(name, tree, linked); !why.empty()) return std::unexpected(why);
+    for (const LeftName& name : tree.names | std::views::reverse) // a directory behind what is in it
+        if (S_ISDIR(name.mode))
+            if (std::string why = give_attributes(path_ + "/" + name.path, name.mode, name.ino, tree); !why.empty()) return std::unexpected(why);
+    const auto root = tree.files.find(root_number);
+    if (std::string why = give_attributes(path_, root == tree.files.end() ? 0700 : root->second.mode, root_number, tree); !why.empty())
+        return std::unexpected(why);
     return {};
+}
+
+/// Of a directory, once all is in it.
+std::string StateDirectory::give_attributes(const std::string& full, std::uint32_t mode, std::uint64_t ino, const LeftTree& tree) {
+    const int fd = ::open(full.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) return failed(full);
+    const auto itself = tree.files.find(ino);
+    give_xattrs(fd, itself == tree.files.end() ? LeftFile{}.xattrs : itself->second.xattrs, false);
+    std::string why;
+    struct stat present {};
+    if (::fstat(fd, &present) != 0 || ((present.st_mode ^ mode) & 07777) != 0)
+        if (::fchmod(fd, mode & 07777) != 0) why = failed(full);
+    ::close(fd);
+    return why;
 }
 
 std::string StateDirectory::make_name(const LeftName& name, const LeftTree& tree, std::map<std::uint64_t, std::string>& linked) {
@@ -103,15 +134,13 @@ std::string StateDirectory::make_name(const LeftName& name, const LeftTree& tree
     const Present* present = found == present_.end() ? nullptr : &found->second;
     const mode_t mode = name.mode & 07777;
     if (S_ISDIR(name.mode)) {
-        if (present == nullptr && ::mkdir(full.c_str(), mode | 0700) != 0) return failed(full);
-        if (present != nullptr && (present->mode & 07777) != (mode | 0700)) ::chmod(full.c_str(), mode | 0700);
-        const auto itself = tree.files.find(name.ino);
-        give_xattrs(full.c_str(), itself == tree.files.end() ? LeftFile{}.xattrs : itself->second.xattrs, present == nullptr);
+        if (present == nullptr && ::mkdir(full.c_str(), 0700) != 0) return failed(full);
     } else if (S_ISLNK(name.mode)) {
         ::unlink(full.c_str());
         if (::symlink(name.target.c_str(), full.c_str()) != 0) return failed(full);
     } else if (S_ISFIFO(name.mode)) {
-        if (present == nullptr && ::mkfifo(full.c_str(), mode) != 0) return failed(full);
+        if (present == nullptr && ::mkfifo(full.c_str(), 0600) != 0) return failed(full);
+        if (::chmod(full.c_str(), mode) != 0) return failed(full);
     } else if (S_ISREG(name.mode)) {
         const auto [first, is_first] = linked.emplace(name.ino, full);
         if (!is_first) return ::link(first->second.c_str(), full.c_str()) == 0 ? std::string{} : failed(full);
@@ -132,8 +161,9 @@ std::string StateDirectory::make_file(const std::string& full, const LeftFile& f
         if (fd < 0) return failed(full);
     }
     std::string why = fill(fd, file, is_new ? 0 : present->size);
-    if (why.empty() && (is_new || (present->mode & 07777) != mode) && ::fchmod(fd, mode) != 0) why = std::strerror(errno);
-    give_xattrs(full.c_str(), file.xattrs, is_new);
+    give_xattrs(fd, file.xattrs, is_new);
+    const bool may_be_dropped = (mode & (S_ISUID | S_ISGID)) != 0; // by what was written
+    if (why.empty() && (is_new || may_be_dropped || (present->mode & 07777) != mode) && ::fchmod(fd, mode) != 0) why = std::strerror(errno);
     ::close(fd);
     return why.empty() ? why : full + ": " + why;
 }

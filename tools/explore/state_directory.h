@@ -18,7 +18,7 @@ namespace flashlab {
 
 class StateDirectory {
 public:
-    /// `path` is made when it is not there.
+    /// `path` is made with the first state, and again where a check has removed it.
     StateDirectory(const Past& past, std::string path);
 
     [[nodiscard]] const std::string& path() const { return path_; }
@@ -33,6 +33,7 @@ private:
     void look(const std::string& directory, const std::string& above);
     void remove_strangers(const LeftTree& tree);
     [[nodiscard]] std::string make_name(const LeftName& name, const LeftTree& tree, std::map<std::uint64_t, std::string>& linked);
+    [[nodiscard]] static std::string give_attributes(const std::string& full, std::uint32_t mode, std::uint64_t ino, const LeftTree& tree);
     [[nodiscard]] std::string make_file(const std::string& full, const LeftFile& file, const Present* present);
     [[nodiscard]] std::string fill(int fd, const LeftFile& file, std::uint64_t present_bytes);
     void compose(const LeftFile& file, std::uint64_t offset, std::size_t bytes);

@@ -111,6 +111,7 @@ std::optional<StateExplorer::Numbered> StateExplorer::take() {
 CheckEnd StateExplorer::check(Worker& worker, const LeftState& state) {
     if (const auto made = worker.directory.make(state.tree()); !made) {
         stop(fmt::format("a state could not be unpacked: {}", made.error()));
+        result_.is_misuse = true;
         return CheckEnd::interrupted;
     }
     const std::uint32_t promised = promises_before_[state.cut()];
@@ -173,9 +174,14 @@ std::string StateExplorer::known_cause(Worker& worker, const LeftState& state, C
     }
     if (known.empty()) return {};
     const auto is_journaled = [&](const Loss& loss) { return model_.names == NameOrder::prefix && past_.line(loss.line).act != Act::write; };
+    const auto waits_for_journal = [&](const Loss& loss) { // a size does, and with it the bytes
+        const LineFacts& facts = past_.facts(loss.line);
+        return is_journaled(loss) ||
+               (model_.names == NameOrder::prefix && (model_.append == AppendRule::by_commit || facts.size_after != facts.size_before));
+    };
     std::uint32_t journal_from = 0; // what comes before is back
     for (const Loss& loss : state.lost())
-        if (is_journaled(loss) && known.contains(past_.kind(loss.line))) journal_from = loss.line;
+        if (waits_for_journal(loss) && known.contains(past_.kind(loss.line))) journal_from = loss.line;
     CutState given_back{state.cut(), {}};
     for (const Loss& loss : state.lost())
         if (!known.contains(past_.kind(loss.line)) && !(is_journaled(loss) && loss.line < journal_from)) given_back.losses.push_back(loss);

@@ -17,8 +17,7 @@ public:
     UnfinishedDirectory(const UnfinishedDirectory&) = delete;
     UnfinishedDirectory& operator=(const UnfinishedDirectory&) = delete;
     ~UnfinishedDirectory() {
-        std::error_code ignored;
-        if (!kept_) std::filesystem::remove_all(directory_, ignored);
+        if (!kept_) remove(directory_);
     }
     void keep() { kept_ = true; }
     /// What killed processes left in `there`, each in a directory called by `prefix` and its number: one may be as large as a drive.
@@ -34,6 +33,24 @@ public:
     }
 
 private:
+    /// Also where what ran in it has taken the rights to do so from a directory.
+    static void remove(const std::filesystem::path& directory) {
+        std::error_code error;
+        std::filesystem::remove_all(directory, error);
+        if (!error) return;
+        open_to_owner(directory);
+        std::filesystem::remove_all(directory, error);
+    }
+    static void open_to_owner(const std::filesystem::path& directory) {
+        namespace fs = std::filesystem;
+        std::error_code error;
+        fs::permissions(directory, fs::perms::owner_all, fs::perm_options::add, error);
+        for (fs::directory_iterator entry{directory, error}, end; !error && entry != end; entry.increment(error)) {
+            std::error_code unknown;
+            if (fs::is_directory(entry->symlink_status(unknown))) open_to_owner(entry->path());
+        }
+    }
+
     std::filesystem::path directory_;
     bool kept_ = false;
 };

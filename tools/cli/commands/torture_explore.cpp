@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <sstream>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -83,6 +84,7 @@ std::string keep(const CrashTortureOptions& o, const Past& past, const Persisten
     }
     check << o.check;
     if (o.check_serves) std::ofstream{to + "/check-serves"} << "it reads a line, and answers with a line: ok, or what is wrong\n";
+    if (o.timeout_s) std::ofstream{to + "/timeout"} << *o.timeout_s << '\n';
     if (own_history != nullptr) std::ofstream{to + "/answers.json"} << own_history->record_of(state).dump() << '\n';
     what << finding.words.what << "\nmissing: " << finding.words.missing_call << "\n";
     finding.kept = to;
@@ -237,20 +239,27 @@ int explore(const CrashTortureOptions& o, const Past& past, const Json& use, con
     return result.findings.empty() && result.unsteady == 0 && is_within && written ? exit_done : exit_failed;
 }
 
+/// The option's, or that with which the state was found.
+std::chrono::milliseconds limit_with_kept(CrashTortureOptions o) {
+    double found_with = 0;
+    if (!o.timeout_s && std::istringstream{text_of(o.replay + "/timeout")} >> found_with) o.timeout_s = found_with;
+    return limit_of(o);
+}
+
 /// Of a kept state that was copied to the folder `work`; empty: nothing.
 std::string wrong_with_kept(const CrashTortureOptions& o, const std::string& work) {
     const std::string check = o.check.empty() ? text_of(o.replay + "/check") : o.check;
     if (check == "auto") {
         const auto record = Json::parse(text_of(o.replay + "/answers.json"));
         if (!record) return fmt::format("{}/answers.json: {}", o.replay, record.error());
-        return judge_by_record(*record, work + "/tree", work + "/out", limit_of(o)).value_or("");
+        return judge_by_record(*record, work + "/tree", work + "/out", limit_with_kept(o)).value_or("");
     }
     std::error_code error;
     const CheckCall call{.command = check,
                          .directory = work + "/tree",
                          .output = work + "/out",
                          .environment = {{"FLASHLAB_ACKS", fs::absolute(o.replay + "/acks", error).string()}, {"FLASHLAB_CUT", "0"}},
-                         .limit = limit_of(o)};
+                         .limit = limit_with_kept(o)};
     const bool serves = o.check.empty() && fs::exists(o.replay + "/check-serves", error);
     const CheckVerdict verdict = serves ? ServedCheck{call}.ask("0") : run_check(call);
     return verdict.end == CheckEnd::passed ? "" : fmt::format("the check ended with {}: {}", verdict.code, text_of(work + "/out"));
