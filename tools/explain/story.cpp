@@ -207,7 +207,9 @@ std::expected<Story, std::string> tell_story(const std::string& script, const St
     if (has_end && !stage.is_over(story))
         return std::unexpected(fmt::format("no {} came in {} steps of {}: give it more writes, or another --ftl{}", options.until,
                                            story.frames.size() - 1, options.scheme,
-                                           options.until == "merge" ? " (block_map, log_block, fast and coftl merge)" : ""));
+                                           options.until != "merge"    ? ""
+                                           : options.scheme == "coftl" ? " (coftl merges what was overwritten in order: w0x8.w0x8.w0x8.r3x900)"
+                                                                       : " (block_map, log_block, fast and coftl merge)"));
     return story;
 }
 

@@ -22,13 +22,16 @@ void wait_until_released(const std::string& directory) {
 }
 
 void print_cut(const Json& cut, bool is_raw) {
-    fmt::print("Power cut at {:.6g} s, during {}: {} flash operations were in flight, {} left damaged pages or blocks; {} had not begun. What had "
-               "been {} is safe.\n",
-               cut["at_ns"].real() / 1e9, cut["struck"].text(), cut["operations_interrupted"].dump(), cut["operations_torn"].dump(),
-               cut["operations_undone"].dump(), is_raw ? "flushed" : "fsynced");
+    const std::string when = fmt::format("Power cut at {:.6g} s, during {}", cut["at_ns"].real() / 1e9, cut["struck"].text());
+    const char* safe = is_raw ? "flushed" : "fsynced";
     if (cut["protected"].truth())
-        fmt::print("The drive has capacitors (dram.protected): its write buffer is saved.{}\n",
-                   is_raw ? "" : " Writes still in the file system's cache are lost.");
+        fmt::print(
+            "{}. The drive has capacitors (dram.protected): what was in flight is complete, its write buffer is saved, so nothing is torn. What "
+            "had been {} is safe.{} To see torn flash: --set dram.protected=0 at the mount.\n",
+            when, safe, is_raw ? "" : " Writes still in the file system's cache are lost.");
+    else
+        fmt::print("{}: {} flash operations were in flight, {} left damaged pages or blocks; {} had not begun. What had been {} is safe.\n", when,
+                   cut["operations_interrupted"].dump(), cut["operations_torn"].dump(), cut["operations_undone"].dump(), safe);
     const Json& persistence = cut["persistence"];
     if (persistence.members().empty()) return;
     fmt::print("{}: of {} changes that were not synced {} are lost\n", persistence["model"].text(), persistence["changes_unsynced"].dump(),
