@@ -2,6 +2,7 @@
 import contextlib
 import json
 import os
+import pickle
 import shutil
 import sqlite3
 import subprocess
@@ -63,6 +64,7 @@ def errors():
             flashlab.bench(preset="tiny", **wrong)
         except flashlab.FlashLabError as error:
             assert error.code == code and str(error) and not str(error).startswith("flashlab:"), error
+            assert pickle.loads(pickle.dumps(error)).code == code  # as multiprocessing does
         else:
             raise AssertionError(f"{wrong} passes")
     try:

@@ -107,8 +107,21 @@ def test_a_cut_that_every_cut_finds_can_be_repeated_alone():
     except fl.CutFound as found:
         assert "gone" in raises(fl.CutFound, fl.one_cut, workload, judge, found.at_ns, found.seed)
         assert isinstance(found.__cause__, AssertionError)
+        copy = pickle.loads(pickle.dumps(found))  # as multiprocessing does
+        assert (copy.at_ns, copy.seed, copy.again_ns, str(copy)) == (found.at_ns, found.seed, found.again_ns, str(found))
     else:
         raise AssertionError("not found")
+
+    class Outcome(BaseException):  # what pytest.fail() raises
+        pass
+
+    def judge_otherwise(device, told):
+        if told and device.read(0) != sector(1):
+            raise Outcome("gone")
+
+    raises(fl.CutFound, fl.every_cut, workload, judge_otherwise)
+    with fl.Device(settings={"dram.protected": True}):
+        pass
     raises(ValueError, fl.every_cut, workload, judge, seeds=0)
 
 

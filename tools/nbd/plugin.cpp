@@ -138,6 +138,10 @@ int on_trim(void* handle, std::uint32_t count, std::uint64_t offset, std::uint32
     return make_hole(handle, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, count, offset, flags, "trim");
 }
 int on_zero(void* handle, std::uint32_t count, std::uint64_t offset, std::uint32_t flags) {
+    if ((flags & NBDKIT_FLAG_MAY_TRIM) == 0) { // the client wants them allocated: nbdkit writes zeros, or tells who asked for fast ones
+        nbdkit_set_error(EOPNOTSUPP);
+        return -1;
+    }
     return make_hole(handle, FALLOC_FL_ZERO_RANGE | FALLOC_FL_KEEP_SIZE, count, offset, flags, "zero");
 }
 

@@ -28,6 +28,9 @@ class FlashLabError(RuntimeError):
         super().__init__(message)
         self.code = code
 
+    def __reduce__(self):  # to another process
+        return type(self), (self.args[0], self.code)
+
 
 class EventLog:
     """An event log, or a database of a sweep: an SQLite file. A log made by bench() or replay() is removed with this object."""
@@ -68,7 +71,7 @@ def _run(words):
 def _words(settings, options):
     words = []
     for key, value in (settings or {}).items():
-        words += ["--set", f"{key}={value}"]
+        words += ["--set", f"{key}={int(value) if isinstance(value, bool) else value}"]
     for key, value in options.items():
         if value is None or value is False:
             continue

@@ -22,7 +22,14 @@ class CutFound(AssertionError):
     def __init__(self, at_ns: int, seed: int, again_ns: Optional[int], what: BaseException) -> None:
         again = "" if again_ns is None else f" and again at {again_ns} ns"
         super().__init__(f"cut at {at_ns} ns{again}, seed {seed}: {type(what).__name__}: {what}; one_cut() with these numbers repeats it")
-        self.at_ns, self.seed, self.again_ns = at_ns, seed, again_ns
+        self.at_ns, self.seed, self.again_ns, self._what = at_ns, seed, again_ns, what
+
+    def __reduce__(self) -> Any:  # the cause may not go to another process: its name and words do
+        return _found_again, (self.at_ns, self.seed, self.again_ns, type(self._what).__name__, str(self._what))
+
+
+def _found_again(at_ns: int, seed: int, again_ns: Optional[int], name: str, words: str) -> CutFound:
+    return CutFound(at_ns, seed, again_ns, type(name, (Exception,), {})(words))
 
 
 def _until_it_is_lost(code: Callable[[], Any], device: Any, at_ns: int) -> None:
@@ -58,7 +65,9 @@ def one_cut(workload: Code, judge: Code, at_ns: int, seed: int = 1, *, again_ns:
             _until_it_is_lost(lambda: workload(device, told), device, at_ns)
             instants = [] if repair is None else _repaired(device, repair, seed, again_ns)
             judge(device, told)
-        except Exception as error:
+        except (KeyboardInterrupt, SystemExit, GeneratorExit):
+            raise
+        except BaseException as error:  # what pytest.fail() raises is no Exception
             raise CutFound(at_ns, seed, again_ns, error) from error
     return instants
 

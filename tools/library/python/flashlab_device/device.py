@@ -29,7 +29,7 @@ class Statistics(NamedTuple):
 
 
 def _setting(key: str, value: Any) -> bytes:
-    word = f"{key}={str(value).lower() if isinstance(value, bool) else value}"
+    word = f"{key}={int(value) if isinstance(value, bool) else value}"
     if "\0" in word:
         raise ValueError(f"a zero byte in the setting {key!r}")
     return word.encode()
