@@ -47,7 +47,7 @@ commands_mean_the_same() {
     (($(requests "r.fua = 1") == fua + 1 && $(requests "n.name = 'flush'") == flushes)) || die "FUA is not FUA"
     nbdsh -u "$uri" -c 'h.pwrite(b"a" * 8192, 0); h.flush()' || die "nbdsh"
     (($(requests "n.name = 'flush'") == flushes + 1)) || die "a flush is not one flush"
-    nbdsh -u "$uri" -c '
+    nbdsh --base-allocation -u "$uri" -c '
 size = h.get_size()
 assert h.can_fua() and h.can_flush() and h.can_trim() and h.can_zero() and h.can_multi_conn()
 assert h.get_block_size(nbd.SIZE_MINIMUM) == 512 and h.get_block_size(nbd.SIZE_PREFERRED) == 4096
@@ -55,6 +55,15 @@ h.pwrite(b"b" * 4096, 65536, nbd.CMD_FLAG_FUA)
 h.trim(4096, 0)
 h.zero(512, 65536)
 h.zero(512, 65536, nbd.CMD_FLAG_FAST_ZERO)
+def state(at):
+    found = []
+    h.block_status(4096, at, lambda context, offset, extents, error: found.extend(extents) or 0)
+    return found[1]
+h.pwrite(b"n" * 4096, 1 << 20)
+h.zero(4096, 1 << 20, nbd.CMD_FLAG_NO_HOLE)
+assert state(1 << 20) == 0 and h.pread(4096, 1 << 20) == bytes(4096), "allocated zeros"
+h.zero(4096, 1 << 20)
+assert state(1 << 20) == 3, "a hole"
 assert h.pread(8192, 0) == bytes(4096) + b"a" * 4096
 assert h.pread(4096, 65536) == bytes(512) + b"b" * 3584
 h.pwrite(b"end", size - 3) if h.get_block_size(nbd.SIZE_MINIMUM) == 1 else h.pwrite(b"e" * 512, size - 512)
