@@ -38,15 +38,15 @@ std::set<std::uint64_t> linked_files(const LeftTree& tree) {
 }
 
 /// Others are of a state before, or of the check that looked at it. Not every host takes every attribute.
-void give_xattrs(int fd, const std::map<std::string, std::string>& xattrs, bool is_new) {
+void give_xattrs(const char* path, const std::map<std::string, std::string>& xattrs, bool is_new) {
     std::array<char, 4096> names{};
-    const ssize_t bytes = is_new ? 0 : ::flistxattr(fd, names.data(), names.size());
+    const ssize_t bytes = is_new ? 0 : ::llistxattr(path, names.data(), names.size());
     for (ssize_t at = 0; at < bytes;) {
         const std::string name = names.data() + at;
         at += static_cast<ssize_t>(name.size()) + 1;
-        if (name.starts_with("user.") && !xattrs.contains(name)) (void)::fremovexattr(fd, name.c_str());
+        if (name.starts_with("user.") && !xattrs.contains(name)) (void)::lremovexattr(path, name.c_str());
     }
-    for (const auto& [name, value] : xattrs) (void)::fsetxattr(fd, name.c_str(), value.data(), value.size(), 0);
+    for (const auto& [name, value] : xattrs) (void)::lsetxattr(path, name.c_str(), value.data(), value.size(), 0);
 }
 
 /// Whatever its rights are until then: what is in it has to be looked at, and changed.
@@ -116,16 +116,9 @@ std::expected<void, std::string> StateDirectory::make(const LeftTree& tree) {
 
 /// Of a directory, once all is in it.
 std::string StateDirectory::give_attributes(const std::string& full, std::uint32_t mode, std::uint64_t ino, const LeftTree& tree) {
-    const int fd = ::open(full.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0) return failed(full);
     const auto itself = tree.files.find(ino);
-    give_xattrs(fd, itself == tree.files.end() ? LeftFile{}.xattrs : itself->second.xattrs, false);
-    std::string why;
-    struct stat present {};
-    if (::fstat(fd, &present) != 0 || ((present.st_mode ^ mode) & 07777) != 0)
-        if (::fchmod(fd, mode & 07777) != 0) why = failed(full);
-    ::close(fd);
-    return why;
+    give_xattrs(full.c_str(), itself == tree.files.end() ? LeftFile{}.xattrs : itself->second.xattrs, false);
+    return ::chmod(full.c_str(), mode & 07777) == 0 ? std::string{} : failed(full);
 }
 
 std::string StateDirectory::make_name(const LeftName& name, const LeftTree& tree, std::map<std::uint64_t, std::string>& linked) {
@@ -161,7 +154,7 @@ std::string StateDirectory::make_file(const std::string& full, const LeftFile& f
         if (fd < 0) return failed(full);
     }
     std::string why = fill(fd, file, is_new ? 0 : present->size);
-    give_xattrs(fd, file.xattrs, is_new);
+    give_xattrs(full.c_str(), file.xattrs, is_new);                // while it is the owner's to write
     const bool may_be_dropped = (mode & (S_ISUID | S_ISGID)) != 0; // by what was written
     if (why.empty() && (is_new || may_be_dropped || (present->mode & 07777) != mode) && ::fchmod(fd, mode) != 0) why = std::strerror(errno);
     ::close(fd);

@@ -110,8 +110,7 @@ std::optional<StateExplorer::Numbered> StateExplorer::take() {
 
 CheckEnd StateExplorer::check(Worker& worker, const LeftState& state) {
     if (const auto made = worker.directory.make(state.tree()); !made) {
-        stop(fmt::format("a state could not be unpacked: {}", made.error()));
-        result_.is_misuse = true;
+        stop(fmt::format("a state could not be unpacked: {}", made.error()), true);
         return CheckEnd::interrupted;
     }
     const std::uint32_t promised = promises_before_[state.cut()];
@@ -124,18 +123,17 @@ CheckEnd StateExplorer::check(Worker& worker, const LeftState& state) {
     ++worker.checks;
     if (config_.judge) return config_.judge(state, worker.directory.path(), worker.output);
     const CheckVerdict verdict = verdict_of(worker, state);
-    const std::lock_guard lock{mutex_};
-    if (verdict.end == CheckEnd::not_started && result_.broken.empty()) result_.broken = "the check could not be started";
-    if (verdict.end == CheckEnd::unclear && result_.broken.empty()) {
-        result_.broken = "--check-serves: the check said more than one line of a state; what is no answer belongs on its standard error";
-        result_.is_misuse = true;
-    }
+    if (verdict.end == CheckEnd::not_started) stop("the check could not be started");
+    if (verdict.end == CheckEnd::unclear)
+        stop("--check-serves: the check said more than one line of a state; what is no answer belongs on its standard error", true);
     return verdict.end;
 }
 
-void StateExplorer::stop(std::string why) {
+void StateExplorer::stop(std::string why, bool is_misuse) {
     const std::lock_guard lock{mutex_};
-    if (result_.broken.empty()) result_.broken = std::move(why);
+    if (!result_.broken.empty()) return;
+    result_.broken = std::move(why);
+    result_.is_misuse = is_misuse;
 }
 
 bool StateExplorer::fails(Worker& worker, CutState state) {

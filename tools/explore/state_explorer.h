@@ -109,7 +109,7 @@ private:
     [[nodiscard]] CutState with_its_begin(Worker& worker, CutState state);
     [[nodiscard]] std::shared_ptr<const Durability> durable_at(std::uint32_t cut);
     void add(LossFinding finding);
-    void stop(std::string why);
+    void stop(std::string why, bool is_misuse = false);
 
     const Past& past_;
     const Persistence& model_;
