@@ -161,7 +161,7 @@ void TreeSettler::put_content(const LeftFile& wanted) {
     const std::uint64_t object = real(wanted.ino);
     const FilePast* past = past_.file(wanted.ino);
     const auto present = object == 0 ? std::nullopt : attributes(object);
-    if (!present || past == nullptr) return;
+    if (!present || past == nullptr || wanted.ino == root_number) return; // what the root had before the history, nobody has learned
     if (S_ISDIR(wanted.mode)) return put_xattrs(wanted, Ino{object});
     if (present->size != wanted.size) {
         ++mended_;
