@@ -29,6 +29,11 @@ DeviceErrorKind kind_of(FtlErrorKind kind) {
 /// A request's parts are issued in ascending order.
 enum class Step : std::uint8_t { head, whole, tail };
 
+std::unique_ptr<Scrubber> make_scrubber(const SsdConfig& config, Ftl& ftl, NandArray& array) {
+    const ScrubConfig scrub{config.ftl.scrub_retries, config.ftl.scrub_days};
+    return (scrub.is_on() && config.nand.errors.are_on()) || config.nand.rain != 0 ? std::make_unique<Scrubber>(scrub, ftl, array) : nullptr;
+}
+
 Origin origin_of(EventId request, const HostIo& host) { return {Cause::user, request, host.stream, host.queue}; }
 
 } // namespace
@@ -67,13 +72,6 @@ Ssd::Split Ssd::split(Sector first, std::uint64_t sectors) const {
     if (at < end) s.tail = Split::Part{lpn_of(at), 0, static_cast<std::uint32_t>(end - at), at - begin};
     return s;
 }
-
-namespace {
-std::unique_ptr<Scrubber> make_scrubber(const SsdConfig& config, Ftl& ftl, NandArray& array) {
-    const ScrubConfig scrub{config.ftl.scrub_retries, config.ftl.scrub_days};
-    return (scrub.is_on() && config.nand.errors.are_on()) || config.nand.rain != 0 ? std::make_unique<Scrubber>(scrub, ftl, array) : nullptr;
-}
-} // namespace
 
 Ssd::Ssd(const SsdConfig& config, Ftl& ftl, NandArray& array, Pram* pram, PramRange buffer_range, EventSink& events)
     : config_{config}, ftl_{ftl}, array_{array}, pram_{pram}, events_{events},

@@ -284,10 +284,12 @@ private:
         run.id = run.made_id();
         if (!ids_.insert(run.id).second)
             return std::unexpected(fmt::format("two runs are the same: load {}, {}", run.load, fmt::join(run.command, " ")));
-        const std::string device = fmt::format("{}|{}|{}|{}", fmt::join(load.words, " "), run.trace_hash, run.seed, run.config_hash);
-        if (const auto same = devices_.emplace(device, run.command); load.takes_grid && !same.second)
-            return std::unexpected(fmt::format("two runs are the same, written differently: load {}, {} and {}", run.load,
-                                               fmt::join(same.first->second, " "), fmt::join(run.command, " ")));
+        if (load.takes_grid) {
+            const std::string what = fmt::format("{}|{}|{}|{}", fmt::join(load.words, " "), run.trace_hash, run.seed, run.config_hash);
+            if (const auto same = made_.emplace(what, run.command); !same.second)
+                return std::unexpected(fmt::format("two runs are the same, written differently: load {}, {} and {}", run.load,
+                                                   fmt::join(same.first->second, " "), fmt::join(run.command, " ")));
+        }
         runs_.push_back(std::move(run));
         return {};
     }
@@ -335,7 +337,7 @@ private:
     const SweepPlanner& planner_;
     std::vector<SweepRun> runs_;
     std::set<std::string> ids_;
-    std::map<std::string, std::vector<std::string>> devices_; ///< commands by load, seed and what the device comes to
+    std::map<std::string, std::vector<std::string>> made_; ///< commands by load, seed and what the device comes to
     std::map<std::string, std::string> hashes_;
 };
 
