@@ -7,18 +7,21 @@
 namespace flashlab {
 
 /// F before the letter of the transfer asks for a flush, F after it for FUA; an F alone, or without data, is a flush.
-bool parse_rwbs(std::string_view rwbs, bool has_length, TraceOp& op) {
+bool parse_rwbs(std::string_view rwbs, bool has_length, TraceRequest& request) {
+    TraceOp& op = request.op;
     if (rwbs.empty() || rwbs.front() == 'N') return false;
-    if (rwbs.find('D') != std::string_view::npos)
+    if (rwbs.find('D') != std::string_view::npos) {
         op = TraceOp::trim;
-    else if (rwbs.find('R') != std::string_view::npos)
+    } else if (rwbs.find('R') != std::string_view::npos) {
         op = TraceOp::read;
-    else if (rwbs.find('W') != std::string_view::npos && has_length)
+    } else if (const auto write = rwbs.find('W'); write != std::string_view::npos && has_length) {
         op = TraceOp::write;
-    else if (rwbs.find('F') != std::string_view::npos)
+        request.fua = rwbs.find('F', write) != std::string_view::npos;
+    } else if (rwbs.find('F') != std::string_view::npos) {
         op = TraceOp::flush;
-    else
+    } else {
         return false;
+    }
     return true;
 }
 
@@ -63,7 +66,7 @@ public:
         if (!std::ranges::all_of(fields[6], [](char c) { return c >= 'A' && c <= 'Z'; }))
             return TraceParse::bad(7, "what is read or written (RWBS) are capital letters");
         const bool has_length = count >= 10 && fields[8] == "+";
-        if (!parse_rwbs(fields[6], has_length, request.op)) return TraceParse::other();
+        if (!parse_rwbs(fields[6], has_length, request)) return TraceParse::other();
         if (request.op != TraceOp::flush && !has_length) // a command without data; else the line was cut
             return line.ends_with(']') ? TraceParse::other() : TraceParse::bad(8, "'sector + sectors' is missing");
         if (request.op == TraceOp::flush) return TraceParse::request();

@@ -10,6 +10,6 @@ namespace flashlab {
 [[nodiscard]] std::unique_ptr<LineFormat> make_blkparse(char action);
 
 /// Parses the letters of a request: "R", "WS", "FWFSM", "D", "N" … False if they name no data transfer, trim or flush.
-[[nodiscard]] bool parse_rwbs(std::string_view rwbs, bool has_length, TraceOp& op);
+[[nodiscard]] bool parse_rwbs(std::string_view rwbs, bool has_length, TraceRequest& request);
 
 } // namespace flashlab

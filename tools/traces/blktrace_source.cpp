@@ -15,7 +15,7 @@ constexpr std::size_t record_bytes = 48;
 constexpr std::uint32_t magic = 0x65617400;
 
 // Categories (high half of the action) and actions (low half) of the kernel's interface.
-constexpr std::uint32_t is_write = 1u << 1, is_flush = 1u << 2, is_notify = 1u << 10, is_command = 1u << 9, is_discard = 1u << 13;
+constexpr std::uint32_t is_write = 1u << 1, is_flush = 1u << 2, is_notify = 1u << 10, is_command = 1u << 9, is_discard = 1u << 13, is_fua = 1u << 15;
 constexpr std::uint32_t action_queue = 1, action_issue = 7, action_complete = 8;
 
 struct Event {
@@ -93,6 +93,7 @@ private:
             request.op = TraceOp::flush;
         else if ((category & is_write) != 0)
             request.op = TraceOp::write;
+        request.fua = request.op == TraceOp::write && (category & is_fua) != 0;
         if (request.op == TraceOp::flush) return (category & (is_flush | is_write)) != 0 ? TraceParse::request() : TraceParse::other();
         if (event.sector > ~std::uint64_t{0} / 1024 || event.bytes == 0) return TraceParse::bad(4, "the sector or length is out of range");
         request.offset = event.sector * 512;

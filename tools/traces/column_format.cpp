@@ -38,7 +38,7 @@ TraceParse ColumnFormat::parse(std::string_view text, TraceRequest& request) {
     return result.kind == TraceParse::Kind::bad && spec_.has_header && is_first ? TraceParse::other() : result;
 }
 
-TraceParse ColumnFormat::parse_columns(const Line& line, TraceRequest& request) const {
+TraceParse ColumnFormat::parse_columns(const Line& line, TraceRequest& request) {
     if (line.count < spec_.columns_min || line.count > spec_.columns_max)
         return TraceParse::bad(0, line.count < spec_.columns_min ? "too few columns" : "too many columns");
     if (const auto action = index_of(spec_.action, line.count); action && line.fields[*action] != spec_.action_word) return TraceParse::other();
@@ -55,6 +55,11 @@ TraceParse ColumnFormat::parse_columns(const Line& line, TraceRequest& request) 
         const auto column = index_of(spec_.device, line.count);
         if (!column) return no_column(spec_.device);
         request.device = device_number(line.fields[*column]);
+        if (spec_.host != 0) {
+            const auto host = index_of(spec_.host, line.count);
+            if (!host) return no_column(spec_.host);
+            request.device = device_of_host(line.fields[*host], request.device);
+        }
     }
     if (spec_.queue != 0) {
         const auto column = index_of(spec_.queue, line.count);
@@ -64,6 +69,16 @@ TraceParse ColumnFormat::parse_columns(const Line& line, TraceRequest& request) 
         request.queue = static_cast<std::uint16_t>(*queue);
     }
     return request.op == TraceOp::flush ? TraceParse::request() : parse_place(line, request);
+}
+
+/// The first host's devices keep their numbers.
+std::uint32_t ColumnFormat::device_of_host(std::string_view host, std::uint32_t device) {
+    if (host != last_host_ || hosts_.empty()) {
+        const auto place = hosts_.try_emplace(std::string{host}, static_cast<std::uint32_t>(hosts_.size())).first;
+        last_host_ = place->first;
+        last_place_ = place->second;
+    }
+    return last_place_ == 0 ? device : device_number(fmt::format("{} {}", last_host_, device));
 }
 
 TraceParse ColumnFormat::parse_operation(const Line& line, TraceRequest& request) const {

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <expected>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,6 +43,7 @@ struct ColumnSpec {
     std::uint64_t length_unit = 1;
     std::uint64_t length_multiple = 1; ///< every length is a multiple of this many bytes; distinguishes formats that look alike
     int device = 0;
+    int host = 0; ///< with `device` names the device: a host's name (MSR), a major number (FIU)
     int queue = 0;
     int action = 0; ///< lines with another word here are no requests
     std::string action_word;
@@ -59,12 +62,16 @@ private:
         std::size_t count = 0;
     };
     [[nodiscard]] static std::optional<std::uint32_t> index_of(int column, std::size_t count);
-    [[nodiscard]] TraceParse parse_columns(const Line& line, TraceRequest& request) const;
+    [[nodiscard]] TraceParse parse_columns(const Line& line, TraceRequest& request);
+    [[nodiscard]] std::uint32_t device_of_host(std::string_view host, std::uint32_t device);
     [[nodiscard]] TraceParse parse_operation(const Line& line, TraceRequest& request) const;
     [[nodiscard]] TraceParse parse_place(const Line& line, TraceRequest& request) const;
 
     ColumnSpec spec_;
-    bool is_first_ = true; ///< only the first line may be a header
+    bool is_first_ = true;                                    ///< only the first line may be a header
+    std::map<std::string, std::uint32_t, std::less<>> hosts_; ///< by name: in the order of their first line
+    std::string last_host_;
+    std::uint32_t last_place_ = 0;
 };
 
 /// "ts:us=1,op=2,off:sector=3,len:B=4,dev=5" with `separator` ("," ";" "tab" "blanks"), words "R=read,W=write,D=trim,F=flush" when `words` is empty.

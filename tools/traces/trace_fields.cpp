@@ -35,7 +35,7 @@ std::optional<std::uint64_t> parse_scaled(std::string_view text, std::uint64_t s
     bool after_point = false, any_digit = false;
     int dropped = 0;
     for (const char c : text) {
-        if (c == decimal && !after_point) {
+        if (c == decimal && decimal != '\0' && !after_point) {
             after_point = true;
             continue;
         }

@@ -36,6 +36,7 @@ std::unique_ptr<LineFormat> make(ColumnSpec s) { return std::make_unique<ColumnF
 std::unique_ptr<LineFormat> make_msr(char) {
     auto s = spec(',', 7, 7);
     set_time(s, 1, tick);
+    s.host = 2;
     s.device = 3;
     set_words(s, 4, {{"Read", TraceOp::read}, {"Write", TraceOp::write}});
     set_place(s, 5, 1, 6, 1);
@@ -139,6 +140,7 @@ std::unique_ptr<LineFormat> make_fiu(char) {
     set_time(s, 1, 1);
     set_place(s, -6, sector, -5, sector);
     set_words(s, -4, {{"R", TraceOp::read}, {"W", TraceOp::write}});
+    s.host = -3;
     s.device = -2;
     return make(s);
 }

@@ -1,5 +1,6 @@
 /// Every trace format reads its sample, is found by its content, and answers damage with a clear error.
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 #include <zlib.h>
@@ -248,4 +249,32 @@ TEST_CASE("a column that a line does not have is named by the number that was as
         REQUIRE_FALSE(trace.complaints.empty());
         CHECK_THAT(trace.complaints.front(), ContainsSubstring(fmt::format("{}: the line has no such column", place)));
     }
+}
+
+TEST_CASE("a write that is to be durable at once is told by blkparse's letters and by blktrace's bit", "[traces]") {
+    const ReadTrace text = read_trace("8,16 5 1 0.0 7 D WS 8 + 8 [a]\n8,16 5 2 0.1 7 D WFS 8 + 8 [a]\n8,16 5 3 0.2 7 D FWFS 16 + 8 [a]\n"
+                                      "8,16 5 4 0.3 7 D FWS 24 + 8 [a]\n",
+                                      named("blkparse"));
+    REQUIRE(text.requests.size() == 4);
+    for (std::size_t i = 0; i < 4; ++i) CHECK(text.requests[i].fua == (i == 1 || i == 2));
+    const ReadTrace binary = read_trace(fua_blktrace(), named("blktrace"));
+    REQUIRE(binary.requests.size() == 2);
+    CHECK_FALSE(binary.requests[0].fua);
+    CHECK(binary.requests[1].fua);
+}
+
+TEST_CASE("disks of two hosts, and of two major numbers, are two devices", "[traces]") {
+    const auto devices = [](const std::string& text, const std::string& format) {
+        std::set<std::uint64_t> out;
+        for (const TraceRequest& request : read_trace(text, named(format)).requests) out.insert(request.device);
+        return out.size();
+    };
+    const std::string line = ",0,Read,4096,4096,4\n";
+    CHECK(devices("128166372003061629,hm" + line + "128166372003061630,prn" + line + "128166372003061631,hm" + line, "msr") == 2);
+    CHECK(devices("1000 1 a 8 8 W 6 0 aa\n2000 1 a 8 8 W 8 0 aa\n3000 1 a 8 8 W 6 0 aa\n", "fiu") == 2);
+}
+
+TEST_CASE("a number with a byte 0 for its decimal point is bad", "[traces]") {
+    const ReadTrace got = read_trace(std::string{"1000 0 8 8 1\n2000"} + '\0' + "5 0 8 8 1\n", named("mqsim"));
+    CHECK((got.counts.bad == 1 || !got.error.empty()));
 }

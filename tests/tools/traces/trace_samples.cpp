@@ -187,6 +187,11 @@ std::vector<TraceSample> binary_trace_samples() {
     };
 }
 
+std::string fua_blktrace() {
+    constexpr std::uint32_t write = 2, issue = 1u << 6, fua = 1u << 15;
+    return blktrace(100, 8, 4096, write | issue, 7) + blktrace(200, 8, 4096, write | fua | issue, 7);
+}
+
 ReadTrace read_trace_file(const std::string& path, TraceOptions options) {
     ReadTrace out;
     options.complain = [&](const std::string& text) { out.complaints.push_back(text); };

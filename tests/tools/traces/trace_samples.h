@@ -29,6 +29,8 @@ struct TextTraceLine {
 
 [[nodiscard]] std::vector<TraceSample> text_trace_samples();
 [[nodiscard]] std::vector<TraceSample> binary_trace_samples();
+/// Two writes of blktrace, the second with FUA.
+[[nodiscard]] std::string fua_blktrace();
 
 /// What reading the bytes comes to: the requests, or the error.
 struct ReadTrace {

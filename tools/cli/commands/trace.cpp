@@ -50,8 +50,8 @@ bool print_as(std::FILE* out, const std::string& format, const TraceRequest& r) 
     if (format == "mqsim")
         fmt::print(out, "{} {} {} {} {}\n", r.time_ns, r.device, sector, sectors, is_read ? 1 : 0);
     else if (format == "spc")
-        fmt::print(out, "{},{},{},{},{}.{:09}\n", r.device, sector, r.bytes, is_read ? 'R' : 'W', r.time_ns / 1'000'000'000,
-                   r.time_ns % 1'000'000'000);
+        fmt::print(out, "{},{},{},{},{}.{:09}\n", r.device, sector, r.offset % 512 == 0 ? r.bytes : sectors * 512, is_read ? 'R' : 'W',
+                   r.time_ns / 1'000'000'000, r.time_ns % 1'000'000'000);
     else
         fmt::print(out, "{},trace,{},{},{},{},0\n", r.time_ns / 100, r.device, is_read ? "Read" : "Write", r.offset, r.bytes);
     return true;
@@ -67,13 +67,18 @@ int convert(const TraceCommandOptions& o, TraceStream& stream) {
     std::FILE* const out = file ? file->stream() : stdout;
     if (out == nullptr) return complain(fmt::format("trace: {}: {}", *o.output, std::generic_category().message(errno)));
     if (*o.convert == "flashlab") fmt::print(out, "ns,device,queue,op,offset,bytes\n");
-    std::uint64_t written = 0, left_out = 0;
+    std::uint64_t written = 0, left_out = 0, without_fua = 0, widened = 0;
     TraceRequest request;
     for (;;) {
         const auto more = next_until_signal(stream, request);
         if (!more) return complain("trace: " + more.error());
         if (!*more) break;
-        ++(print_as(out, *o.convert, request) ? written : left_out);
+        const bool is_said = print_as(out, *o.convert, request);
+        ++(is_said ? written : left_out);
+        if (*o.convert == "flashlab" || !is_said) continue;
+        without_fua += request.fua ? 1 : 0;
+        const bool needs_sectors = *o.convert == "spc" ? request.offset % 512 != 0 : (request.offset | request.bytes) % 512 != 0;
+        widened += *o.convert != "msr" && needs_sectors ? 1 : 0;
     }
     if (Interruption::came())
         return complain(file ? fmt::format("trace: interrupted: {} is not made", *o.output)
@@ -84,6 +89,11 @@ int convert(const TraceCommandOptions& o, TraceStream& stream) {
     if (left_out != 0)
         complain(
             fmt::format("trace: {} of {} requests are trims or flushes, which {} cannot say: left out", left_out, written + left_out, *o.convert));
+    if (without_fua != 0)
+        complain(fmt::format("trace: {} writes were to be durable when answered (FUA), which {} cannot say: they are plain ones", without_fua,
+                             *o.convert));
+    if (widened != 0)
+        complain(fmt::format("trace: {} requests did not begin or end on a sector of 512 bytes: {} has the whole sectors", widened, *o.convert));
     return exit_done;
 }
 
