@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "base/little_endian.h"
@@ -135,13 +136,16 @@ void Fsck::check_pages() {
 }
 
 void Fsck::check_device() {
-    const std::uint64_t per_page = space_.page_bytes() / sector_bytes;
+    const std::uint64_t per_page = space_.page_bytes() / sector_bytes, unit = device_.identify().atomic_unit_bytes / sector_bytes;
     for (const LbaRange& range : device_.lba_status(Sector{0}, store_.data_pages() * per_page)) {
         if (!range.mapped) continue;
         const std::uint64_t first = range.first.value() / per_page;
-        const std::uint64_t last = (range.first.value() + range.sectors - 1) / per_page;
+        const std::uint64_t end = range.first.value() + range.sectors, last = (end - 1) / per_page;
         for (std::uint64_t page = first; page <= last; ++page) {
             if (owned_[page] || space_.is_claimed(LogicalPage{page})) continue;
+            // A unit of the device that only juts into the page may be its neighbour's.
+            const std::uint64_t from = (std::max(range.first.value(), page * per_page) + unit - 1) / unit * unit;
+            if (from + unit > std::min(end, (page + 1) * per_page)) continue;
             problems_.push_back(
                 {.kind = "free-page-mapped", .where = fmt::format("data page {}", page), .detail = "valid in the device, free here (F3)"});
         }

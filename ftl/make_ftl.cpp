@@ -23,25 +23,12 @@ namespace flashlab {
 std::uint32_t factory_bad_blocks(const NandConfig& nand, std::uint32_t blocks) {
     std::uint32_t bad = 0;
     // Of a striped array, or one with parity: the members of a block are several blocks of the chips, and one bad member is enough.
-    const auto& g = nand.geometry;
-    if (nand.rain != 0) {
-        const SeenBlocks seen{nand};
-        for (const BlockId block : ids<BlockId>(blocks)) bad += seen.is_set_aside(block) ? 1 : 0;
-        return bad;
-    }
-    if (nand.striping == 1 && backup_blocks_per_die(nand) == 0) { // nothing but the draws: millions on a large drive
+    if (nand.rain == 0 && nand.striping == 1 && backup_blocks_per_die(nand) == 0) { // nothing but the draws: millions on a large drive
         for (const BlockId block : ids<BlockId>(blocks)) bad += is_bad_from_factory(block, nand.seed, nand.factory_bad_per_million) ? 1 : 0;
         return bad;
     }
-    const std::uint32_t per_channel = g.chips_per_channel * g.dies_per_chip * g.planes_per_die * g.blocks_per_plane;
-    for (std::uint32_t b = 0; b < blocks; ++b) {
-        bool any = false;
-        for (std::uint32_t m = 0; m < nand.striping; ++m) {
-            const BlockId member{b + (b / per_channel * (nand.striping - 1) + m) * per_channel};
-            any = any || is_set_aside(nand, member);
-        }
-        bad += any ? 1 : 0;
-    }
+    const SeenBlocks seen{nand};
+    for (const BlockId block : ids<BlockId>(blocks)) bad += seen.is_set_aside(block) ? 1 : 0;
     return bad;
 }
 

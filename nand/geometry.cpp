@@ -25,12 +25,13 @@ std::expected<void, std::string> check_counts(const GeometryConfig& config) {
                   {"pages_per_block", config.pages_per_block}};
     std::uint64_t product = 1;
     for (const auto& count : counts) {
-        if (count.value == 0) return std::unexpected(fmt::format("{} is 0: at least 1 is needed", count.name));
+        if (count.value == 0) return std::unexpected(fmt::format("nand.{} is 0: at least 1 is needed", count.name));
         product *= count.value;
         if (product > id_limit) {
-            return std::unexpected(fmt::format("{} = {} makes more than {} pages in all, and page numbers have 32 bits: give a smaller --size, or a "
-                                               "larger nand.page_bytes",
-                                               count.name, count.value, id_limit));
+            return std::unexpected(
+                fmt::format("nand.{} = {} makes more than {} pages in all, and page numbers have 32 bits: give a smaller --size, or a "
+                            "larger nand.page_bytes",
+                            count.name, count.value, id_limit));
         }
     }
     return {};
@@ -39,15 +40,15 @@ std::expected<void, std::string> check_counts(const GeometryConfig& config) {
 std::expected<void, std::string> check_page(const GeometryConfig& config) {
     if (config.page_bytes == 0 || config.page_bytes % sector_bytes != 0 || config.page_bytes > largest_page_bytes) {
         return std::unexpected(
-            fmt::format("page_bytes = {}: a multiple of {} up to {} is needed", config.page_bytes, sector_bytes, largest_page_bytes));
+            fmt::format("nand.page_bytes = {}: a multiple of {} up to {} is needed", config.page_bytes, sector_bytes, largest_page_bytes));
     }
     if (config.spare_bytes < PageOob::encoded_size) {
-        return std::unexpected(fmt::format("spare_bytes = {}: the out-of-band record needs {}", config.spare_bytes, PageOob::encoded_size));
+        return std::unexpected(fmt::format("nand.spare_bytes = {}: the out-of-band record needs {}", config.spare_bytes, PageOob::encoded_size));
     }
     if (config.spare_bytes > config.page_bytes) {
-        return std::unexpected(fmt::format("spare_bytes = {}: at most page_bytes ({})", config.spare_bytes, config.page_bytes));
+        return std::unexpected(fmt::format("nand.spare_bytes = {}: at most nand.page_bytes ({})", config.spare_bytes, config.page_bytes));
     }
-    if (config.cell > CellType::qlc) return std::unexpected("cell: one of slc, mlc, tlc, qlc is needed");
+    if (config.cell > CellType::qlc) return std::unexpected("nand.cell: one of slc, mlc, tlc, qlc is needed");
     return {};
 }
 

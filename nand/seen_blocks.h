@@ -1,6 +1,6 @@
-/// Which blocks of an array with parity over dies are set aside, before there is an array.
+/// Which blocks of an array with striping, or with parity over dies, are set aside, before there is an array.
 ///
-/// Idea       What NandArray::is_factory_bad() says of NandConfig::rain; without it a block is the chips' own.
+/// Idea       What NandArray::is_factory_bad() says of NandConfig::rain and striping; without them a block is the chips' own.
 /// Invariant  A seen block is set aside iff one of its members is.
 /// Cost       A table of the dies; W draws a question.
 /// Power cut  Follows from the configuration.
@@ -25,7 +25,7 @@ public:
         if (chips && chips->with_parity(nand.rain)) dies_ = dies_of_rows(*chips, nand.rain);
     }
     [[nodiscard]] bool is_set_aside(BlockId seen) const {
-        if (dies_.empty()) return flashlab::is_set_aside(nand_, seen);
+        if (dies_.empty()) return any_of_stripe(seen);
         const std::uint32_t a_die = nand_.geometry.planes_per_die * nand_.geometry.blocks_per_plane;
         const auto members = std::span{dies_}.subspan(std::size_t{seen.value() / a_die} * nand_.rain, nand_.rain);
         return std::ranges::any_of(members,
@@ -33,6 +33,15 @@ public:
     }
 
 private:
+    /// A stripe has a block of each of so many neighbouring channels.
+    [[nodiscard]] bool any_of_stripe(BlockId seen) const {
+        const GeometryConfig& g = nand_.geometry;
+        const std::uint32_t a_channel = g.chips_per_channel * g.dies_per_chip * g.planes_per_die * g.blocks_per_plane;
+        const std::uint32_t first = seen.value() + seen.value() / a_channel * (nand_.striping - 1) * a_channel;
+        for (std::uint32_t member = 0; member < nand_.striping; ++member)
+            if (flashlab::is_set_aside(nand_, BlockId{first + member * a_channel})) return true;
+        return false;
+    }
     const NandConfig& nand_;
     std::vector<DieId> dies_; ///< empty: no parity
 };

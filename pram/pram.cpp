@@ -20,7 +20,7 @@ namespace flashlab {
 
 std::expected<void, std::string> PramConfig::validate() const {
     if (bytes == 0 || bytes % 4096 != 0) return std::unexpected(fmt::format("pram.bytes is {}, it must be a multiple of 4096 above zero", bytes));
-    if (bytes >> 40 != 0) return std::unexpected(fmt::format("pram.bytes is {}, it must be below 1 TiB", bytes));
+    if (bytes > std::uint64_t{1} << 40) return std::unexpected(fmt::format("pram.bytes is {}, it must be at most 1 TiB", bytes));
     if (word_bytes != 2 && word_bytes != 4 && word_bytes != 8) {
         return std::unexpected(fmt::format("pram.word_bytes is {}, it must be 2, 4 or 8", word_bytes));
     }

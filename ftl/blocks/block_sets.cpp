@@ -4,6 +4,7 @@
 
 #include "base/contract.h"
 #include "nand/pair_backup.h"
+#include "nand/seen_blocks.h"
 
 namespace flashlab {
 
@@ -45,7 +46,8 @@ BlockSets::BlockSets(const NandConfig& nand, const Geometry& geometry, std::uint
     std::vector<std::vector<BlockId>> usable(geometry.planes());
     std::vector<bool> aside(geometry.blocks(), false);
     for (const BlockId block : set_aside) aside[block.value()] = true;
-    const auto is_usable = [&](BlockId block) { return !aside[block.value()] && !is_set_aside(nand, block); };
+    const SeenBlocks seen{nand};
+    const auto is_usable = [&](BlockId block) { return !aside[block.value()] && !seen.is_set_aside(block); };
     const std::uint32_t at_once = planes_at_once(nand);
     for (std::uint32_t p = 0; p < geometry.planes(); ++p) {
         // A two-plane command reaches one block offset: where one block of a pair is missing, the other is left over.
@@ -72,8 +74,9 @@ std::uint32_t BlockSets::count_of(const NandConfig& nand, const Geometry& geomet
     std::vector<std::uint32_t> usable(geometry.planes(), geometry.blocks_per_plane());
     for (const BlockId block : set_aside) --usable[geometry.plane_of(block).value()];
     const bool any = nand.factory_bad_per_million != 0 || backup_blocks_per_die(nand) != 0;
+    const SeenBlocks seen{nand};
     for (std::uint32_t b = 0; any && b < geometry.blocks(); ++b)
-        if (is_set_aside(nand, BlockId{b})) --usable[geometry.plane_of(BlockId{b}).value()];
+        if (seen.is_set_aside(BlockId{b})) --usable[geometry.plane_of(BlockId{b}).value()];
     std::uint32_t sets = 0;
     for (const Lane& lane : lanes_of(geometry, width, 1)) {
         std::uint32_t least = geometry.blocks_per_plane();

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/contract.h"
-#include "nand/pair_backup.h"
+#include "nand/seen_blocks.h"
 
 namespace flashlab {
 
@@ -25,12 +25,13 @@ bool says_the_same(const MetaLog::Recovered& one, const MetaLog::Recovered& othe
 
 MetaArea plan_mirror_area(const NandConfig& nand, const Geometry& geometry, const MetaArea& log) {
     MetaArea mirror = log;
+    const SeenBlocks seen{nand};
     for (std::uint32_t column = 0; column < log.width; ++column) {
         const PlaneId plane{geometry.planes() - 1 - column};
         std::uint32_t row = 0;
         for (std::uint32_t index = 0; index < geometry.blocks_per_plane() && row < log.rows; ++index) {
             const BlockId block = geometry.block_at(plane, index);
-            if (is_set_aside(nand, block) || log.contains(block)) continue;
+            if (seen.is_set_aside(block) || log.contains(block)) continue;
             mirror.blocks[std::size_t{row++} * log.width + column] = block;
         }
         if (row < log.rows) return {};

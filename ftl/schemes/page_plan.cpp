@@ -52,11 +52,15 @@ std::expected<void, std::string> padding_fits(const SsdConfig& config, std::uint
     const std::uint64_t padding = padding_of_block(config.nand, streams), half = pages_of_block(config.nand) / 2;
     if (padding < half) return {};
     const std::uint64_t most = (half - 1) / (config.nand.options.subpages - 1);
+    const bool are_of_host = streams_of(config) > 1 && page_groups_of(config) == 0;
+    if (are_of_host && most < 2)
+        return std::unexpected(fmt::format("{} streams of data are too many for blocks of {} pages, since each may leave {} of them as padding: set "
+                                           "ftl.separation to none, nand.subpages to 1, or a larger nand.pages_per_block",
+                                           streams, pages_of_block(config.nand), config.nand.options.subpages - 1));
     return std::unexpected(fmt::format(
         "{} streams of data are too many: each may leave {} of the {} pages of a block as padding, and {} are half of it. With blocks of so many "
         "pages at most {} are possible{}, with nand.subpages = 1 more",
-        streams, config.nand.options.subpages - 1, pages_of_block(config.nand), padding, most,
-        streams_of(config) > 1 && page_groups_of(config) == 0 ? " (ftl.host_streams)" : ""));
+        streams, config.nand.options.subpages - 1, pages_of_block(config.nand), padding, most, are_of_host ? " (ftl.host_streams)" : ""));
 }
 
 /// What is left of the reserve when the ring, the scheme's own pages, open superblocks and what is kept free are taken off, and what that costs.

@@ -25,7 +25,7 @@ code() {
 }
 
 dev=$work/dev
-mkfs_keys="directory made preset ftl metadata size_bytes channels groups blocks spare_blocks effective_spare_blocks expected_waf closed_form_waf disk_bytes disk_bytes_at_most pram_bytes ram_bytes"
+mkfs_keys="directory made preset ftl metadata size_bytes channels groups blocks blocks_together spare_blocks effective_spare_blocks expected_waf closed_form_waf disk_bytes disk_bytes_at_most pram_bytes ram_bytes"
 has "$mkfs_keys" "$("$FLASHLAB" mkfs "$dev" -n --json --size 1G)"
 [[ ! -e $dev ]] || wrong "mkfs -n made something"
 has "$mkfs_keys" "$("$FLASHLAB" mkfs "$dev" --json --size 64M 2> /dev/null)"

@@ -103,6 +103,7 @@ std::string mark_of(double score) { return score >= 60 ? "A" : score >= 45 ? "B"
 
 std::expected<GradeWeights, std::string> GradeWeights::parse(const std::string& text) {
     GradeWeights weights{.of = {0, 0, 0, 0}};
+    std::vector<std::string_view> given;
     for (std::size_t at = 0; at <= text.size();) {
         const std::size_t end = std::min(text.find(',', at), text.size());
         const std::string word = text.substr(at, end - at);
@@ -113,6 +114,8 @@ std::expected<GradeWeights, std::string> GradeWeights::parse(const std::string& 
         const auto [stop, error] = std::from_chars(word.data() + std::min(equals + 1, word.size()), last, value);
         if (name == names.end() || equals == word.size() || error != std::errc{} || stop != last || value > 1000)
             return std::unexpected(fmt::format("'{}' is no weight: NAME=0..1000 with NAME one of {}", word, fmt::join(names, ", ")));
+        if (std::ranges::find(given, *name) != given.end()) return std::unexpected(fmt::format("{} is given twice", *name));
+        given.push_back(*name);
         weights.of[static_cast<std::size_t>(name - names.begin())] = value;
         at = end + 1;
     }

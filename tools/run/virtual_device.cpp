@@ -35,9 +35,10 @@ std::expected<DevicePlan, std::string> plan_virtual_device(const DeviceChoice& c
     if (plan) {
         const std::uint64_t records = plan->nand_bytes / plan->config.ssd.nand.geometry.page_bytes * record_bytes;
         if (auto there = check_host_memory(plan->ram_bytes + plan->pram_bytes + records); !there)
-            return std::unexpected(
-                fmt::format("a device of {} takes about {} of memory once it is full: {}; give a smaller --size, or less dram.size",
-                            human_size(plan->logical_bytes), human_size(plan->ram_bytes + plan->pram_bytes + records), there.error()));
+            return std::unexpected(fmt::format("a device of {} takes about {} of memory once it is full: {}; give a smaller --size, or less memory "
+                                               "for caches (dram.size, dram.write_buffer_bytes, the scheme's own: flashlab info --keys)",
+                                               human_size(plan->logical_bytes), human_size(plan->ram_bytes + plan->pram_bytes + records),
+                                               there.error()));
     }
     if (plan)
         if (auto fits = check_dram_fits(plan->config); !fits) return std::unexpected(with_origin(fits.error(), sources));

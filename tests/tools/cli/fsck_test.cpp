@@ -49,3 +49,11 @@ TEST_CASE("fsck of a drive that was killed recovers it, so that the next look fi
     CHECK(open(directory, DeviceAccess::look)->device().recovery().was_clean);
     CHECK(problems_of(directory) == 0);
 }
+
+TEST_CASE("pages of the file system that share a unit of the drive are not taken for free ones that hold data", "[tools][fsck]") {
+    const TemporaryDirectory work;
+    const auto directory = work / "device";
+    REQUIRE(run_words({"mkfs", directory, "--size", "64M", "--set", "nand.page_bytes=3072", "--quiet"}) == 0);
+    (void)fill(directory, true, 3);
+    CHECK(run_words({"fsck", directory, "--quiet"}) == 0);
+}

@@ -36,7 +36,8 @@ TEST_CASE("mkfs -n refuses what mkfs refuses, with the same exit code, and neith
     const std::vector<std::vector<std::string>> wrong{{"dram.size=1K"},
                                                       {"dram.size=64", "ftl.scheme=dftl"},
                                                       {"dram.size=4M", "ftl.scheme=fast", "dram.partition=ghost", "dram.ghost_bitmap_bytes=1000"},
-                                                      {"dram.size=4M", "ftl.scheme=dftl", "dram.write_buffer_bytes=1M"}};
+                                                      {"dram.size=4M", "ftl.scheme=dftl", "dram.write_buffer_bytes=1M"},
+                                                      {"ftl.scheme=fast", "ftl.log_blocks=4294967295"}};
     for (const auto& settings : wrong) {
         CAPTURE(settings);
         for (const bool dry_run : {true, false}) CHECK(mkfs(work / "new", settings, dry_run) == exit_usage);

@@ -62,6 +62,9 @@ std::optional<std::uint64_t> wanted_size(const MkfsOptions& o, const DeviceConfi
     return std::nullopt;
 }
 
+/// The reserve counts blocks of so many of the chips'.
+std::uint32_t chip_blocks_together(const DevicePlan& plan) { return std::max(1u, plan.config.ssd.nand.rain) * plan.config.ssd.nand.striping; }
+
 Json amplification(double waf) { return waf == 0 ? Json{} : Json{std::round(waf * 1e3) / 1e3}; }
 
 Json report(const std::string& directory, const DevicePlan& plan, bool made) {
@@ -75,6 +78,7 @@ Json report(const std::string& directory, const DevicePlan& plan, bool made) {
                          {"channels", g.channels},
                          {"groups", plan.ftl.groups},
                          {"blocks", std::uint64_t{g.channels} * g.chips_per_channel * g.dies_per_chip * g.planes_per_die * g.blocks_per_plane},
+                         {"blocks_together", chip_blocks_together(plan)},
                          {"spare_blocks", plan.ftl.spare_blocks},
                          {"effective_spare_blocks", plan.ftl.effective_spare_blocks},
                          {"expected_waf", amplification(plan.ftl.expected_waf)},
@@ -94,8 +98,8 @@ void print_human(const std::string& directory, const DevicePlan& plan, bool made
                                         : "");
     fmt::print("  flash  {} channels x {} chips x {} dies x {} planes x {} blocks x {} pages of {}\n", g.channels, g.chips_per_channel,
                g.dies_per_chip, g.planes_per_die, g.blocks_per_plane, g.pages_per_block, format_size(g.page_bytes));
-    const std::uint32_t together = std::max(1u, plan.config.ssd.nand.rain); // the reserve counts blocks of so many
-    const double blocks = 1.0 * g.channels * g.chips_per_channel * g.dies_per_chip * g.planes_per_die * g.blocks_per_plane / together;
+    const double blocks =
+        1.0 * g.channels * g.chips_per_channel * g.dies_per_chip * g.planes_per_die * g.blocks_per_plane / chip_blocks_together(plan);
     const auto percent = [blocks](std::uint32_t spare) { return 100.0 * spare / blocks; };
     fmt::print("  spare  {} of {:.0f} blocks ({:.1f} %), {} of them for collection; {} write points\n", plan.ftl.spare_blocks, blocks,
                percent(plan.ftl.spare_blocks), plan.ftl.effective_spare_blocks, plan.ftl.groups);
@@ -134,7 +138,8 @@ int run_mkfs(const MkfsOptions& o) {
     if (auto fits = check_dram_fits(plan->config); !fits)
         return complain(fmt::format("mkfs {}: {}", o.directory, with_origin(fits.error(), sources)), exit_usage);
     if (auto there = check_host_memory(plan->ram_bytes); !there)
-        return complain(fmt::format("mkfs {}: mounted it would take about {} of memory, but {}: give a smaller --size, or less dram.size",
+        return complain(fmt::format("mkfs {}: mounted it would take about {} of memory, but {}: give a smaller --size, or less memory for caches "
+                                    "(dram.size, dram.write_buffer_bytes, the scheme's own: flashlab info --keys)",
                                     o.directory, human_size(plan->ram_bytes), there.error()),
                         exit_usage);
     if (const auto free = wait_for_unmounted(o.directory, DeviceAccess::use); !free) return complain(fmt::format("mkfs: {}", free.error()));
