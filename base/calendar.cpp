@@ -128,6 +128,18 @@ void Calendar::take(SimTime start, Duration length) {
     busy_ += length;
 }
 
+Duration Calendar::busy_before(SimTime at) const {
+    Duration later{0};
+    for (std::size_t i = slots_.size(); i-- > head_ && slots_[i].end > at;) {
+        const Slot& slot = slots_[i];
+        const Duration length = slot.end - slot.start, behind = slot.end - std::max(slot.start, at);
+        const Duration gaps = i == head_ ? std::min(forgotten_, length) : Duration{0};
+        later += Duration{static_cast<std::int64_t>(static_cast<double>(behind.count()) * static_cast<double>((length - gaps).count()) /
+                                                    static_cast<double>(length.count()))};
+    }
+    return busy_ - std::min(later, busy_);
+}
+
 /// Adds `slot`, which begins behind everything reserved.
 void Calendar::append(Slot slot) {
     if (head_ < slots_.size() && slot.start - last_end_ < shortest_) {
@@ -159,6 +171,10 @@ void Calendar::take_run(SimTime start, Duration step, std::uint32_t count, std::
     } else if (parted && count > kept) {
         at = count - kept;
         const Slot forgotten{head_ < slots_.size() ? slots_[head_].start : start + first.offset, start + (at - 1) * step + last.offset + last.length};
+        Duration reserved{0};
+        for (const Phase& phase : phases) reserved += static_cast<std::int64_t>(at) * phase.length;
+        for (std::size_t i = head_; i < slots_.size(); ++i) reserved += slots_[i].end - slots_[i].start;
+        forgotten_ += forgotten.end - forgotten.start - reserved;
         slots_.clear();
         head_ = 0;
         append(forgotten);
@@ -238,7 +254,7 @@ void Calendar::insert(std::size_t at, Slot slot) {
 }
 
 void Calendar::drop_past(SimTime now) {
-    while (head_ < slots_.size() && slots_[head_].end <= now) ++head_;
+    for (; head_ < slots_.size() && slots_[head_].end <= now; ++head_) forgotten_ = Duration{0};
     forget_oldest();
     if (head_ == slots_.size() || head_ >= max_live_) drop_dead();
 }
@@ -246,6 +262,7 @@ void Calendar::drop_past(SimTime now) {
 /// `behind`: how many later reservations are kept in weave_run()'s scratch memory for the moment.
 void Calendar::forget_oldest(std::size_t behind) {
     while (slots_.size() - head_ + behind > max_live_) {
+        forgotten_ += slots_[head_ + 1].start - slots_[head_].end;
         slots_[head_ + 1].start = slots_[head_].start;
         ++head_;
     }

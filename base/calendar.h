@@ -64,6 +64,8 @@ public:
     void weave_run(SimTime start, Duration step, std::uint32_t count, std::span<const Phase> phases, std::vector<Slot>& scratch);
     [[nodiscard]] SimTime free_at() const { return last_end_; } ///< end of the last reservation, sim_start when none
     [[nodiscard]] Duration busy() const { return busy_; }       ///< total reserved, ever
+    /// What of it lies before `at`. Where gaps were forgotten behind `at`, they count as if they were spread evenly.
+    [[nodiscard]] Duration busy_before(SimTime at) const;
     void settle(SimTime now) {
         if (head_ == slots_.size()) return;
         if (slots_[head_].end > now && slots_.size() - head_ <= max_live_) return;
@@ -95,6 +97,7 @@ private:
     Duration shortest_;
     std::size_t max_live_;
     Duration busy_{0};
+    Duration forgotten_{0}; ///< gaps within the oldest live slot
     SimTime last_end_ = sim_start;
 };
 

@@ -170,13 +170,15 @@ public:
     /// Appends the programs and erases that a cut may still tear, those that have not begun among them, in the order of their issue.
     void append_flights(std::vector<NandFlight>& to) const;
 
-    // Statistics: what the flash has done since it was opened. They never decrease: what a cut undoes was done.
+    // Statistics: what the flash has done since it was opened. Programs and erases that a cut undoes are taken back; the time of buses and planes,
+    // and what the translation layer counts, are not.
 
     /// The geometry of the chips themselves. channel_busy(), plane_busy() and events use its ids.
     [[nodiscard]] const Geometry& chip_geometry() const;
     [[nodiscard]] const NandCounters& counters() const;
     /// Busy nanoseconds since open() of each channel's bus and of each plane, for utilisation.
     [[nodiscard]] Duration channel_busy(ChannelId channel) const;
+    [[nodiscard]] Duration channel_busy_before(ChannelId channel, SimTime at) const; ///< what of it lies before `at`
     [[nodiscard]] Duration plane_busy(PlaneId plane) const;
     /// Busy time of the controller and the serial host interface.
     [[nodiscard]] Duration front_busy() const;

@@ -110,6 +110,7 @@ void NandArray::append_flights(std::vector<NandFlight>& to) const { impl_->appen
 const Geometry& NandArray::chip_geometry() const { return impl_->geometry; }
 const NandCounters& NandArray::counters() const { return impl_->counters; }
 Duration NandArray::channel_busy(ChannelId channel) const { return impl_->scheduler.channel_busy(channel); }
+Duration NandArray::channel_busy_before(ChannelId channel, SimTime at) const { return impl_->scheduler.channel_busy_before(channel, at); }
 Duration NandArray::plane_busy(PlaneId plane) const { return impl_->scheduler.plane_busy(plane); }
 Duration NandArray::front_busy() const { return impl_->scheduler.front_busy(); }
 std::uint64_t NandArray::suspensions() const { return impl_->scheduler.suspensions(); }

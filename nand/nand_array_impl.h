@@ -129,7 +129,8 @@ private:
     /// Gets the payload of the whole pages in fetches_ in one go. Returns the error of the first page that fails.
     [[nodiscard]] std::expected<void, NandError> fetch_all(SimTime done);
     /// `shares_line`: the same operation programmed a page of the same word line just before.
-    [[nodiscard]] std::expected<void, HostIoError> log_program(Ppn page, const Scheduler::Reservation& when, CellState old_state, bool shares_line);
+    [[nodiscard]] std::expected<void, HostIoError> log_program(Ppn page, const Scheduler::Reservation& when, CellState old_state, bool shares_line,
+                                                               Cause cause);
     /// One of the columns of the run of page sets at hand.
     struct Column {
         PageAddress source;

@@ -47,6 +47,9 @@ std::expected<std::uint64_t, NandError> NandArray::Impl::rewind(SimTime at) {
         if (record.undone || record.cells < at) continue;
         if (auto changed = undo(record, store); !changed) return std::unexpected(host_error(changed.error(), record.page, at));
         record.undone = true;
+        const auto cause = static_cast<std::size_t>(record.cause);
+        if (record.kind == UndoRecord::Kind::program) --counters.programs[cause];
+        if (record.kind == UndoRecord::Kind::erase) --counters.erases[cause];
         ++count;
     }
     while (!log_.empty() && log_.back().undone) log_.drop_back();

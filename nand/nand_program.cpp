@@ -137,7 +137,8 @@ std::expected<void, HostIoError> NandArray::Impl::put(std::span<const PageProgra
     for (std::size_t i = 0; undo_policy == UndoPolicy::keep && i < line.size(); ++i) {
         const auto weak = is_weak(line[i].page, at[i].block);
         if (!weak) return std::unexpected(weak.error());
-        if (auto logged = log_program(line[i].page, when, *weak ? CellState::weak : CellState::erased, i != 0); !logged) return logged;
+        const Cause cause = line[i].by == nullptr ? cause_ : line[i].by->cause;
+        if (auto logged = log_program(line[i].page, when, *weak ? CellState::weak : CellState::erased, i != 0, cause); !logged) return logged;
     }
     if (!page_.empty()) { // payload is kept
         for (std::size_t i = 0; i < line.size(); ++i) data_[i] = line[i].data;
@@ -174,13 +175,14 @@ bool NandArray::Impl::erase_may_need_payload(Ppn page) const {
     return false;
 }
 
-std::expected<void, HostIoError> NandArray::Impl::log_program(Ppn page, const Scheduler::Reservation& when, CellState old_state, bool shares_line) {
+std::expected<void, HostIoError> NandArray::Impl::log_program(Ppn page, const Scheduler::Reservation& when, CellState old_state, bool shares_line,
+                                                              Cause cause) {
     UndoRecord record{.kind = UndoRecord::Kind::program,
                       .page = page,
                       .cells = when.cells,
                       .end = when.end,
                       .shares_line = shares_line,
-                      .cause = cause_,
+                      .cause = cause,
                       .old_state = old_state};
     if (store.keeps_payload() && erase_may_need_payload(page)) {
         record.old_payload = log_.payload_buffer();

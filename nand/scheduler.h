@@ -97,6 +97,7 @@ public:
     [[nodiscard]] SimTime last_end() const { return last_end_; }
     [[nodiscard]] SimTime plane_free_at(PlaneId plane) const { return cells_of(plane).free_at(); }
     [[nodiscard]] Duration channel_busy(ChannelId channel) const { return buses_[channel.value()].busy(); }
+    [[nodiscard]] Duration channel_busy_before(ChannelId channel, SimTime at) const { return buses_[channel.value()].busy_before(at); }
     [[nodiscard]] Duration plane_busy(PlaneId plane) const { return cells_of(plane).busy(); }
     /// Busy time of the controller and the host interface.
     [[nodiscard]] Duration front_busy() const { return front_.busy(); }

@@ -272,3 +272,35 @@ TEST_CASE("a calendar that keeps as many reservations as are to come loses no ga
     calendar.settle(at(0));
     CHECK((calendar.earliest(at(13), Duration{5}) == at(13)) == (kept >= 200));
 }
+
+TEST_CASE("what is reserved before an instant is what a naive calendar has marked before it", "[base]") {
+    const std::uint64_t seed = GENERATE(31u, 32u, 33u);
+    CAPTURE(seed);
+    Random random{seed};
+    Calendar calendar{Duration{1}, 4096};
+    NaiveCalendar naive;
+    std::int64_t now = 0;
+    for (int i = 0; i < 200; ++i) {
+        const auto from = now + static_cast<std::int64_t>(random.below(400)), length = static_cast<std::int64_t>(1 + random.below(30));
+        naive.take(ns_since_start(calendar.reserve(at(from), Duration{length}).start), length);
+        now += static_cast<std::int64_t>(random.below(40));
+        calendar.settle(at(now));
+        const auto until = now + static_cast<std::int64_t>(random.below(500));
+        std::int64_t marked = 0;
+        for (std::int64_t t = 0; t < until; ++t) marked += naive.is_busy(t) ? 1 : 0;
+        REQUIRE(calendar.busy_before(at(until)) == Duration{marked});
+    }
+}
+
+TEST_CASE("gaps that were forgotten are no time reserved", "[base]") {
+    Calendar calendar{Duration{1}, 8};
+    for (std::int64_t i = 0; i < 100; ++i) {
+        calendar.take(at(100 * i), Duration{10});
+        calendar.settle(at(0));
+    }
+    CHECK(calendar.busy() == Duration{1000});
+    CHECK(calendar.busy_before(calendar.free_at()) == Duration{1000});
+    CHECK(calendar.busy_before(at(0)) == Duration{0});
+    const auto half = calendar.busy_before(at(5000)).count();
+    CHECK((490 <= half && half <= 510));
+}

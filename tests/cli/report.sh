@@ -130,6 +130,23 @@ forged() { # forged WORDS SQL
     [[ ! -e $work/forged.html ]] || wrong "forged by $2: there is a page"
 }
 if command -v sqlite3 > /dev/null; then
+    # Rates of a run of which half was logged are the run's; and of many samples that are thinned, each speaks of all that lies before it.
+    cp "$work/page_map.db" "$work/half.db"
+    sqlite3 "$work/half.db" 'DELETE FROM host_request WHERE id > (SELECT avg(id) FROM host_request)'
+    code 0 report "$work/half.db" -o "$work/half.html"
+    code 0 report "$work/page_map.db" -o "$work/whole.html"
+    iops() { data_of "$1" | grep -o '"iops":[0-9.]*' | head -n 1 | cut -d : -f 2; }
+    data_of "$work/half.html" | grep -q '"partly":"requests"' || wrong "half of the requests are taken for all"
+    ! data_of "$work/whole.html" | grep -q '"partly"' || wrong "a whole log is taken for half of one"
+    awk -v half="$(iops "$work/half.html")" -v whole="$(iops "$work/whole.html")" 'BEGIN { exit !(half > 0.9 * whole && half < 1.1 * whole) }' ||
+        wrong "half of the log says $(iops "$work/half.html") requests a second, all of it $(iops "$work/whole.html")"
+    sqlite3 "$work/summary.db" "DELETE FROM sample WHERE sample > 1; WITH RECURSIVE i(n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM i WHERE n < 20000)
+        INSERT INTO sample SELECT n, run, ts_ns + n * 1000000, 0, host_writes + n / 2 * 100, 0, 0, 0, n / 2 * 409600, 0, 0 FROM sample JOIN i WHERE sample = 1"
+    code 0 report "$work/summary.db" -o "$work/thin.html"
+    data_of "$work/thin.html" | python3 -c 'import json, re, sys
+rates = [r for r in json.loads(re.search(r"\"throughput\":\{.*?\"iops\":(\[.*?\])", sys.stdin.read())[1]) if r is not None][2:]
+sys.exit(len(rates) < 100 or not all(45000 < r < 55000 for r in rates[:-1]))' || wrong "of samples of which every second one counts nothing, those shown tell another rate"
+
     most=9223372036854775807
     for table in host_request nand_op; do
         one="rowid = (SELECT rowid FROM $table LIMIT 1 OFFSET 20)"

@@ -38,6 +38,9 @@ for archive in "$source"/tests/cli/versions/*/*.tar.xz; do
     rows=$("$FLASHLAB" query "$scheme" "SELECT count(*) FROM host_request" --csv | tail -n 1 | tr -d '\r')
     [[ $rows -gt 20 ]] || die "$archive: the log has $rows requests"
     "$FLASHLAB" query "$scheme" "SELECT * FROM v_waf_by_cause" > out 2>&1 || die "$archive: a view: $(cat out)"
+    for view in $("$FLASHLAB" query --views | awk '$1 ~ /^v_/ { print $1 }'); do
+        "$FLASHLAB" query "$scheme" "SELECT * FROM $view" > out 2>&1 || die "$archive: $view: $(cat out)"
+    done
     "$FLASHLAB" report "$scheme" -o report.html > out 2>&1 || die "$archive: report: $(cat out)"
     "$FLASHLAB" replay "$scheme" --ftl page_map --preset tiny --wrap --json > out 2>&1 || die "$archive: replay: $(cat out)"
     drives=$((drives + 1))

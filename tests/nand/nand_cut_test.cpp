@@ -1,7 +1,10 @@
 // Goal: after a cut at any instant each page is what the operations before it made of it. Method: a naive model that replays the list of operations
 // up to T, on two tiny planes, at every instant at which something starts or ends and one nanosecond beside it, with every outcome.
+#include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
+#include <utility>
 
 #include "base/contract.h"
 #include "tests/nand/fixed_outcomes.h"
@@ -138,6 +141,12 @@ TEST_CASE("a cut at any instant leaves what the operations before it made, whate
         const auto done = run_workload(flash, seed, settled);
         FixedOutcomes outcomes{program, erase, seed};
         REQUIRE(flash.array.cut(instant, outcomes));
+        const auto begun = [&](bool is_erase) {
+            return std::ranges::count_if(done, [&](const Operation& each) { return each.is_erase == is_erase && each.cells < instant; });
+        };
+        const NandCounters& counters = flash.array.counters();
+        REQUIRE(std::cmp_equal(std::accumulate(std::begin(counters.programs), std::end(counters.programs), std::uint64_t{0}), begun(false)));
+        REQUIRE(std::cmp_equal(std::accumulate(std::begin(counters.erases), std::end(counters.erases), std::uint64_t{0}), begun(true)));
         compare(flash, model(flash, done, instant, program, erase));
     }
 }

@@ -169,10 +169,10 @@ std::expected<void, std::string> Device::shut_down(SimTime now) {
     return {};
 }
 
-SampleDetails Device::sample_details() const {
+SampleDetails Device::sample_details(SimTime now) const {
     SampleDetails details;
     for (std::uint32_t channel = 0; channel < array().chip_geometry().channels(); ++channel)
-        details.channel_busy_ns.push_back(static_cast<std::uint64_t>(array().channel_busy(ChannelId{channel}).count()));
+        details.channel_busy_ns.push_back(static_cast<std::uint64_t>(array().channel_busy_before(ChannelId{channel}, now).count()));
     const FtlCounters scheme = ftl().counters();
     const CounterValues own = own_counters(ftl());
     const WriteBufferCounters buffer = ssd().buffer() != nullptr ? ssd().buffer()->buffer_counters() : WriteBufferCounters{};

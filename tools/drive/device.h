@@ -60,7 +60,7 @@ public:
     /// Decides which operations of the flash fail; null: none. The object outlives the device, or is taken back.
     void set_faults(NandFaults* faults) { drive_->array().set_faults(faults); }
 
-    [[nodiscard]] SampleDetails sample_details() const; ///< channel busy times; the mount adds the latencies
+    [[nodiscard]] SampleDetails sample_details(SimTime now) const; ///< channel busy times until then; the mount adds the latencies
     [[nodiscard]] WearHistogram wear() const;
     /// The same for the log, with what each block holds: on a drive of at most 16,384 blocks whose power was not cut.
     [[nodiscard]] WearHistogram wear_and_blocks() const;

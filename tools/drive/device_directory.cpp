@@ -345,7 +345,7 @@ DeviceHistory DeviceDirectory::history_now() {
 }
 
 void DeviceDirectory::sample(SimTime now, const std::vector<FsLatencyRow>& latency) {
-    SampleDetails details = device_->sample_details();
+    SampleDetails details = device_->sample_details(now);
     details.latency = latency;
     log_->add_sample(device_->ssd().sample(now), std::move(details));
 }

@@ -286,7 +286,7 @@ Json stats_report(Device& device, SimTime now, Duration since_start) {
     Json waf;
     for (std::uint8_t c = 0; c < cause_count; ++c)
         waf.add(std::string{name_of_cause(c)}, ratio(sample.nand_programs[c] * page, sample.host_write_bytes));
-    const auto busy = device.sample_details().channel_busy_ns;
+    const auto busy = device.sample_details(now).channel_busy_ns;
     Json utilisation;
     for (const std::uint64_t ns : busy) utilisation.push(ratio(ns, static_cast<std::uint64_t>(std::max<std::int64_t>(1, since_start.count()))));
     const auto busiest = std::ranges::max_element(busy);

@@ -197,10 +197,10 @@ Json MountControl::set(const Json& request) {
         if (!level) return failure(fmt::format("log={}: allowed: none, summary, requests, all", text));
     }
     if (level && !opened_.log().failure().empty()) // otherwise events until the log runs again would be lost without being counted
-        mount_.with_monitor([&](SimTime) { opened_.log().change_level(EventLevel::none); });
+        mount_.with_monitor([&](SimTime) { opened_.log().pause(); });
     if (level && *level != EventLevel::none)
         if (const auto ready = opened_.log().make_ready(); !ready) return failure(ready.error());
-    if (level) mount_.with_monitor([&](SimTime) { opened_.log().change_level(*level); });
+    if (level) mount_.with_monitor([&](SimTime now) { opened_.log().change_level(*level, now); });
     if (level == EventLevel::none) opened_.log().flush();
     if (latency) mount_.set_latency(*latency);
     return good();

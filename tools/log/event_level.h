@@ -3,6 +3,7 @@
 /// Cost       A few comparisons.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +11,8 @@
 #include "base/events.h"
 
 namespace flashlab {
+
+inline constexpr std::array<std::string_view, 4> event_level_names{"none", "summary", "requests", "all"};
 
 /// none, summary, requests, all.
 [[nodiscard]] std::optional<EventLevel> parse_event_level(const std::string& text);

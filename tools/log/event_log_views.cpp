@@ -28,7 +28,7 @@ WITH RECURSIVE span AS MATERIALIZED (
     instr(config_toml, char(10) || 'independent_planes = 0') > 0 AS by_die
   FROM run JOIN v_run_span v USING(run, first_id)),
 slow AS MATERIALIZED (
-  SELECT r.run, r.first_id, r.first_op, r.last_op, EXISTS(SELECT 1 FROM nand_op WHERE n > r.first_op AND n <= r.last_op) AS has_ops, r.by_die, r.overhead_ns, r.ps_per_byte, h.id, h.op, h.ts_ns AS a, h.ts_ns + h.dur_ns AS c, h.waited_ns AS w,
+  SELECT r.run, r.first_id, r.first_op, r.last_op, EXISTS(SELECT 1 FROM logged g WHERE g.run = r.run AND g.level = 3) OR EXISTS(SELECT 1 FROM nand_op WHERE n > r.first_op AND n <= r.last_op) AS has_ops, r.by_die, r.overhead_ns, r.ps_per_byte, h.id, h.op, h.ts_ns AS a, h.ts_ns + h.dur_ns AS c, h.waited_ns AS w,
     r.overhead_ns + (h.op = 1) * ((h.sectors * 512 * r.ps_per_byte + 999) / 1000) AS link_in, r.controller_ns,
     (h.op = 0 AND h.failed = 0) * ((h.sectors * 512 * r.ps_per_byte + 999) / 1000) AS link_out
   FROM (SELECT s.run, h.id, row_number() OVER (PARTITION BY s.run ORDER BY h.dur_ns + h.waited_ns DESC, h.id) AS place, count(*) OVER (PARTITION BY s.run) AS n
@@ -215,11 +215,23 @@ SELECT o.name AS op, c.name AS cause, sum(cells_ns > 0) AS operations, round(sum
   round((sum((cells_ns > 0) * (cells_at_ns - bus_in_at_ns)) - sum(bus_in_ns)) / 1e3 / sum(cells_ns > 0), 3) AS wait_for_cells_us, round(sum(cells_ns) / 1e3 / sum(cells_ns > 0), 3) AS cells_us, round(sum(CASE WHEN bus_out_ns > 0 THEN bus_out_at_ns - cells_at_ns - cells_ns ELSE 0 END) / 1e3 / sum(cells_ns > 0), 3) AS wait_for_bus_us,
   round(sum(bus_out_ns) / 1e3 / sum(cells_ns > 0), 3) AS bus_out_us, round(max(dur_ns) / 1e3, 3) AS longest_us
 FROM nand_op JOIN nand_op_name o USING(op) JOIN cause_name c USING(cause) WHERE pages = 1 GROUP BY op, cause)"},
-    LogView{"v_plane_util", "how busy each plane was, run by run (level all); with independent planes the cells are the chips' limit", R"(
+    LogView{"v_recorded", "from when to when a run has the rows of a level: set log= begins and ends them, --log-keep takes the oldest", R"(
+SELECT s.run, n.name AS level, max(s.begin_ns, CASE WHEN s.rows_dropped = 0 THEN s.begin_ns
+    WHEN s.level = 3 THEN ifnull((SELECT ts_ns FROM nand_op WHERE n > s.first_op AND n <= s.last_op ORDER BY n LIMIT 1), s.end_ns)
+    ELSE ifnull((SELECT ts_ns FROM host_request WHERE id > s.first_id AND id <= s.last_id ORDER BY id LIMIT 1), s.end_ns) END) AS begin_ns, s.end_ns
+FROM (SELECT r.run, r.level, r.rows_dropped, v.first_op, v.last_op, v.first_id, v.last_id, max(r.ts_ns, v.start_ns) AS begin_ns,
+    min(ifnull(r.next_ns, t.ts_ns), t.ts_ns) AS end_ns
+  FROM (SELECT run, level, rows_dropped, ts_ns, lead(ts_ns) OVER (PARTITION BY run ORDER BY n) AS next_ns
+    FROM (SELECT run, n, ts_ns, level FROM logged UNION ALL SELECT run, 0, start_ns, 3 FROM run WHERE run NOT IN (SELECT run FROM logged)) JOIN run USING(run)) r
+  JOIN v_run_span v USING(run) JOIN v_run_totals t USING(run)) s JOIN event_level_name n USING(level) WHERE s.end_ns > s.begin_ns ORDER BY s.run DESC, begin_ns)"},
+    LogView{"v_plane_util",
+            "how busy each plane was while that was logged, run by run (level all); with independent planes the cells are the chips' limit",
+            R"(
 SELECT r.run, n.channel, n.chip, n.die, n.plane, sum(CASE WHEN n.pages = 1 THEN n.cells_ns ELSE n.dur_ns END) AS cells_ns,
-  round(sum(CASE WHEN n.pages = 1 THEN n.cells_ns ELSE n.dur_ns END) * 1.0 / nullif(max(t.ts_ns) - max(r.start_ns), 0), 6) AS utilisation
+  round(sum(CASE WHEN n.pages = 1 THEN n.cells_ns ELSE n.dur_ns END) * 1.0 / nullif(max(t.ns), 0), 6) AS utilisation
 FROM v_run_span r CROSS JOIN nand_op n ON n.n > r.first_op AND n.n <= r.last_op AND n.ts_ns >= r.from_ns AND n.ts_ns < r.to_ns
-JOIN v_run_totals t ON t.run = r.run GROUP BY r.run, n.plane ORDER BY r.run DESC, n.plane)"},
+JOIN (SELECT run, sum(end_ns - begin_ns) AS ns FROM v_recorded WHERE level = 'all' GROUP BY run) t ON t.run = r.run
+GROUP BY r.run, n.plane ORDER BY r.run DESC, n.plane)"},
     LogView{"v_channel_over_time", "how busy each channel's bus was between two samples", R"(
 SELECT s.run, s.ts_ns / 1e9 AS t_s, c.channel, round((c.busy_ns - lag(c.busy_ns, 1, 0) OVER w) * 1.0 / nullif(s.ts_ns - lag(s.ts_ns, 1, r.start_ns) OVER w, 0), 6) AS utilisation
 FROM sample s JOIN run r USING(run) JOIN sample_channel c USING(sample) WINDOW w AS (PARTITION BY s.run, c.channel ORDER BY s.sample) ORDER BY s.run, s.sample, c.channel)"},
@@ -284,6 +296,25 @@ std::string event_log_views() {
     return out;
 }
 
+namespace {
+
+/// For a log of before these tables, of which it is as if they had no rows.
+std::string empty_view_sql(const TableDescription& table) {
+    std::string columns;
+    for (const ColumnDescription& c : table.columns) columns += fmt::format("{}NULL AS {}", columns.empty() ? "" : ", ", c.text.name);
+    return fmt::format("CREATE TEMP VIEW {} AS SELECT {} WHERE 0;\n", table.text.name, columns);
+}
+
+std::string name_view_sql(const NameTable& table) {
+    std::string rows;
+    for (std::size_t i = 0; i < table.names.size(); ++i)
+        rows += rows.empty() ? fmt::format("SELECT 0 AS {}, '{}' AS name", table.column, table.names[0])
+                             : fmt::format(" UNION ALL SELECT {}, '{}'", i, table.names[i]);
+    return fmt::format("CREATE TEMP VIEW {} AS {};\n", table.table, rows);
+}
+
+} // namespace
+
 std::string event_log_temporary_views(std::int64_t version) {
     std::string out;
     if (version < run_spans_since) out = "CREATE TEMP VIEW run AS SELECT *, NULL AS first_op, NULL AS first_pram_write FROM main.run;\n";
@@ -294,6 +325,10 @@ std::string event_log_temporary_views(std::int64_t version) {
                            version < pieces_since ? ", 0 AS piece" : "");
     if (version < block_pages_since) out += "CREATE TEMP VIEW gc_job AS SELECT *, 0 AS victim_pages FROM main.gc_job;\n";
     if (version < block_pages_since && version >= block_table.text.since) out += "CREATE TEMP VIEW block AS SELECT *, 0 AS pages FROM main.block;\n";
+    for (const TableDescription& table : event_log_descriptions())
+        if (version < table.text.since) out += empty_view_sql(table);
+    for (const NameTable& table : event_log_name_tables())
+        if (version < table.since) out += name_view_sql(table);
     for (const LogView& view : views) out += fmt::format("CREATE TEMP VIEW {} AS{};\n", view.name, view.select);
     return out;
 }

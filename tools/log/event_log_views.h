@@ -24,7 +24,7 @@ struct LogView {
 /// `block` before 16, gets views of those names as well.
 [[nodiscard]] std::string event_log_temporary_views(std::int64_t version);
 /// The version of the log since which the views are these.
-inline constexpr int event_log_views_since = 19;
+inline constexpr int event_log_views_since = 20;
 /// The version of the log since which a run says where its rows of nand_op and pram_write begin.
 inline constexpr int run_spans_since = 10;
 /// The version of the log since which samples count the pages that were read and hold nothing.

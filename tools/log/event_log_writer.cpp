@@ -131,6 +131,7 @@ std::expected<void, std::string> EventLogWriter::begin_run(const EventLogConfig&
                      .first_pram_write = *pram_write};
     if (!insert(row)) return std::unexpected(db_.error());
     run_.run = sqlite3_last_insert_rowid(db_.get());
+    if (config.level != EventLevel::none && !insert(LevelRow{config.start, config.level})) return std::unexpected(db_.error());
     return {};
 }
 
@@ -254,7 +255,7 @@ bool EventLogWriter::copy_or_insert(std::span<const Row> rows) {
 std::expected<void, std::string> EventLogWriter::write(const EventBatch& batch) {
     if (auto filled = fill_image(batch); !filled) return filled;
     if (auto begun = db_.execute("BEGIN"); !begun) return begun;
-    if (!write_rows(batch) || !write_samples(batch)) {
+    if (!write_rows(batch) || !write_samples(batch) || !take_back_what_cuts_undid(batch)) {
         const std::string why = sqlite3_errcode(db_.get()) == SQLITE_OK ? "another program adds rows to it" : db_.error();
         (void)db_.execute("ROLLBACK");
         return std::unexpected(why);
@@ -280,6 +281,24 @@ bool EventLogWriter::write_samples(const EventBatch& batch) {
         good = good && insert(std::span{wear.blocks});
     }
     return good;
+}
+
+/// Events are told when operations are issued. A cut undoes programs and erases whose cells had not begun, as it takes them from the counters, and
+/// leaves requests without an answer. Of tables with an image this connection knows no name of the rowid (SqliteBatchImage::prepare_copies).
+bool EventLogWriter::take_back_what_cuts_undid(const EventBatch& batch) {
+    for (const PowerEvent& power : batch.rows_of<PowerEvent>()) {
+        if (power.kind != PowerEventKind::cut) continue;
+        const std::int64_t at = ns_since_start(power.at);
+        if (!db_.execute(fmt::format(
+                "DELETE FROM main.nand_op WHERE rowid > (SELECT first_op FROM run WHERE run = {}) AND ts_ns + cells_at_ns >= {} AND op <> {}",
+                run_.run, at, std::to_underlying(NandOp::read))) ||
+            !db_.execute(fmt::format(
+                "UPDATE main.host_request SET failed = 1, dur_ns = max({1} - ts_ns, 0) WHERE rowid > (SELECT first_id FROM run WHERE run = "
+                "{0}) AND ts_ns + dur_ns > {1}",
+                run_.run, at)))
+            return false;
+    }
+    return true;
 }
 
 /// What it means, once; also where a run goes on that another writer began.

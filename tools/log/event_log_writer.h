@@ -58,6 +58,7 @@ private:
     template <class Row>
     [[nodiscard]] bool copy_or_insert(std::span<const Row> rows);
     [[nodiscard]] bool write_rows(const EventBatch& batch);
+    [[nodiscard]] bool take_back_what_cuts_undid(const EventBatch& batch);
     [[nodiscard]] bool write_samples(const EventBatch& batch);
     [[nodiscard]] bool write_sample(const SampleEvent& sample, const SampleDetails& details);
     [[nodiscard]] bool tell_counter(const OwnCount& own);

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/events.h"
+#include "tools/log/log_rows.h"
 
 namespace flashlab {
 
@@ -54,10 +55,7 @@ template <class Enum>
 inline constexpr NameTable name_table{};
 
 /// Values that are not in the row itself.
-struct ThisRun {}; ///< the run that is being written
-struct SampleNumber {
-    std::int64_t n;
-}; ///< of a sample in this file
+struct ThisRun {}; ///< the run that is being written; a SampleNumber is one, too
 
 /// What turns values into those of the file.
 struct RowContext {

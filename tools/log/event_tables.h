@@ -6,6 +6,7 @@
 /// Cost       None at run time.
 #pragma once
 
+#include "tools/log/event_level.h"
 #include "tools/log/event_table.h"
 #include "tools/log/log_rows.h"
 
@@ -41,47 +42,11 @@ inline constexpr NameTable name_table<CutOutcomeNumber>{"cut_outcome_name", "out
 inline constexpr std::array<std::string_view, 3> fault_action_names{"set", "struck", "cleared"};
 template <>
 inline constexpr NameTable name_table<FaultAction>{"fault_action_name", "action", fault_action_names, 8};
-inline constexpr std::array name_tables{name_table<HostOp>,           name_table<NandOp>,     name_table<Cause>,          name_table<FsOp>,
-                                        name_table<PageKindNumber>,   name_table<PramUser>,   name_table<PowerEventKind>, name_table<BlockUseNumber>,
-                                        name_table<CutOutcomeNumber>, name_table<FaultAction>};
-
-// Rows that the writer makes out of larger things.
-struct RunRow {
-    std::string_view kind, version, config_toml, config_hash;
-    std::uint64_t seed = 0, first_id = 0;
-    SimTime start;
-    std::uint32_t page_bytes = 0;
-    std::uint64_t rows_dropped = 0;
-    std::optional<std::int64_t> first_op{}, first_pram_write{};
-};
-struct SampleNandRow {
-    SampleNumber sample;
-    Cause cause;
-    std::uint64_t page_reads, page_programs, block_erases;
-};
-struct SampleChannelRow {
-    SampleNumber sample;
-    std::uint32_t channel;
-    Duration busy;
-};
-struct SampleLatencyRow {
-    SampleNumber sample;
-    FsOp op;
-    std::uint64_t calls, errors;
-    Duration p50, p99, max;
-};
-struct SampleSchemeRow {
-    SampleNumber sample;
-    SchemeCounts counts;
-};
-struct SampleCounterRow {
-    SampleNumber sample;
-    std::string_view name;
-    std::uint64_t value;
-};
-struct WearRow {
-    std::uint32_t erase_count, blocks;
-};
+template <>
+inline constexpr NameTable name_table<EventLevel>{"event_level_name", "level", event_level_names, 20};
+inline constexpr std::array name_tables{name_table<HostOp>,           name_table<NandOp>,      name_table<Cause>,          name_table<FsOp>,
+                                        name_table<PageKindNumber>,   name_table<PramUser>,    name_table<PowerEventKind>, name_table<BlockUseNumber>,
+                                        name_table<CutOutcomeNumber>, name_table<FaultAction>, name_table<EventLevel>};
 
 // Columns that several tables have, with what the page says of them.
 inline constexpr std::string_view event_number = "number of the event; parents refer to it";
@@ -370,15 +335,40 @@ inline constexpr auto sample_counter_table = made_table<SampleCounterRow>(
     {.name = "sample_counter", .level = EventLevel::summary, .more = "These counters at a sample.", .primary_key = "sample, name", .since = 12},
     column(which_sample, &SampleCounterRow::sample), column({"name", "", "of a row of `counter`"}, &SampleCounterRow::name),
     column({"value", "since the run began"}, &SampleCounterRow::value));
+
+inline constexpr auto logged_table = event_table<LevelRow>(
+    {.name = "logged", .level = EventLevel::summary, .about = "how detailed the log is, from then on", .since = 20},
+    numbered({"n", "", "number of the row"}), run_column(), column(told_at, &LevelRow::at), column({"level", "", "how detailed"}, &LevelRow::level));
+inline constexpr auto load_table = event_table<LoadRow>(
+    {.name = "load", .level = EventLevel::summary, .about = "what a run in virtual time was asked to do", .primary_key = "run", .since = 20},
+    run_column(), column({"name", "of the trace or load, as in the JSON of bench"}, &LoadRow::name),
+    column({"seed", "", "of the load"}, &LoadRow::seed), column({"details", "JSON: what its name leaves out"}, &LoadRow::details));
 // clang-format on
 
 /// In the order of the SQL.
-inline constexpr auto all_tables = std::tuple{run_table,           host_request_table,       fs_op_table,           nand_op_table,
-                                              gc_job_table,        pram_write_table,         power_table,           sample_table,
-                                              sample_nand_table,   sample_channel_table,     fs_latency_table,      partition_table,
-                                              wear_table,          uncorrectable_read_table, unreadable_file_table, sample_scheme_table,
-                                              block_table,         cut_outcome_table,        fault_table,           counter_table,
-                                              sample_counter_table};
+inline constexpr auto all_tables = std::tuple{run_table,
+                                              host_request_table,
+                                              fs_op_table,
+                                              nand_op_table,
+                                              gc_job_table,
+                                              pram_write_table,
+                                              power_table,
+                                              sample_table,
+                                              sample_nand_table,
+                                              sample_channel_table,
+                                              fs_latency_table,
+                                              partition_table,
+                                              wear_table,
+                                              uncorrectable_read_table,
+                                              unreadable_file_table,
+                                              sample_scheme_table,
+                                              block_table,
+                                              cut_outcome_table,
+                                              fault_table,
+                                              counter_table,
+                                              sample_counter_table,
+                                              logged_table,
+                                              load_table};
 
 /// The table whose rows are of that type.
 template <class Row, std::size_t at = 0>

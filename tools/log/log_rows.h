@@ -7,7 +7,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -83,6 +85,60 @@ struct FaultRow {
     Ino ino{0};         ///< of the file that it struck; 0: none
     std::string path{}; ///< of that file; empty: unknown
     int error = 0;      ///< errno that it answered; 0: none
+};
+
+/// How detailed the rows are from then on.
+struct LevelRow {
+    SimTime at;
+    EventLevel level = EventLevel::none;
+};
+
+/// What a run in virtual time was asked to do.
+struct LoadRow {
+    std::string name; ///< of the trace or of the made-up load
+    std::uint64_t seed = 0;
+    std::string details; ///< JSON: what the name leaves out
+};
+
+// Rows that the writer makes out of larger things.
+struct SampleNumber {
+    std::int64_t n; ///< of a sample in this file
+};
+struct RunRow {
+    std::string_view kind, version, config_toml, config_hash;
+    std::uint64_t seed = 0, first_id = 0;
+    SimTime start;
+    std::uint32_t page_bytes = 0;
+    std::uint64_t rows_dropped = 0;
+    std::optional<std::int64_t> first_op{}, first_pram_write{};
+};
+struct SampleNandRow {
+    SampleNumber sample;
+    Cause cause;
+    std::uint64_t page_reads, page_programs, block_erases;
+};
+struct SampleChannelRow {
+    SampleNumber sample;
+    std::uint32_t channel;
+    Duration busy;
+};
+struct SampleLatencyRow {
+    SampleNumber sample;
+    FsOp op;
+    std::uint64_t calls, errors;
+    Duration p50, p99, max;
+};
+struct SampleSchemeRow {
+    SampleNumber sample;
+    SchemeCounts counts;
+};
+struct SampleCounterRow {
+    SampleNumber sample;
+    std::string_view name;
+    std::uint64_t value;
+};
+struct WearRow {
+    std::uint32_t erase_count, blocks;
 };
 
 } // namespace flashlab

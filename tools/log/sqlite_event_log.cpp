@@ -20,7 +20,7 @@ std::expected<std::unique_ptr<SqliteEventLog>, std::string> SqliteEventLog::open
 }
 
 SqliteEventLog::SqliteEventLog(EventLogConfig config)
-    : EventTaker{config.level}, config_{std::move(config)}, filling_{std::make_unique<EventBatch>()} {}
+    : EventTaker{config.level}, config_{std::move(config)}, told_level_{config_.level}, filling_{std::make_unique<EventBatch>()} {}
 
 SqliteEventLog::~SqliteEventLog() { close(); }
 
@@ -151,6 +151,19 @@ void SqliteEventLog::add_fault(FaultRow row) {
     if (wants(EventLevel::summary))
         append(
             +[](EventBatch& batch) -> auto& { return batch.rows_of<FaultRow>(); }, std::move(row));
+}
+
+void SqliteEventLog::add_load(LoadRow row) {
+    if (wants(EventLevel::summary))
+        append(
+            +[](EventBatch& batch) -> auto& { return batch.rows_of<LoadRow>(); }, std::move(row));
+}
+
+void SqliteEventLog::change_level(EventLevel level, SimTime now) {
+    if (std::exchange(told_level_, level) != level)
+        append(
+            +[](EventBatch& batch) -> auto& { return batch.rows_of<LevelRow>(); }, LevelRow{now, level});
+    set_level(level);
 }
 
 void SqliteEventLog::flush() {

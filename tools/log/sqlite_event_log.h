@@ -76,10 +76,14 @@ public:
     void add_unreadable_file(UnreadableFile file);
     void add_cut_outcome(CutOutcomeRow row);
     void add_fault(FaultRow row);
+    /// Of the run that begin_run_at() has begun.
+    void add_load(LoadRow row);
     /// Opens the file and starts the thread if that has not happened yet, or again after a failure: the run goes on, what was lost is counted in it.
     [[nodiscard]] std::expected<void, std::string> make_ready();
-    /// Above none only once make_ready() has succeeded.
-    void change_level(EventLevel level) { set_level(level); }
+    /// Above none only once make_ready() has succeeded. A row tells a level that differs from the one before.
+    void change_level(EventLevel level, SimTime now);
+    /// Nothing is logged until the level is changed; no row tells that.
+    void pause() { set_level(EventLevel::none); }
     /// Returns when everything given so far is committed (or the log has stopped).
     void flush();
     /// The run did not come to its end: close() says so in its row.
@@ -128,6 +132,7 @@ private:
     static constexpr std::chrono::seconds at_least{5};
 
     EventLogConfig config_;
+    EventLevel told_level_; ///< by the last row
     SampleBase base_;
     EventId nameless_ = no_event; ///< request of the last UncorrectableReadEvent, until its file is known
     std::unique_ptr<EventLogWriter> writer_;

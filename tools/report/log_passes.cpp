@@ -150,6 +150,7 @@ void OperationPass::take(const LogRow& row) {
         ++implausible_;
         return;
     }
+    pages_ += pages;
     if (row.number(11) == static_cast<std::int64_t>(NandOp::program))
         programs_[static_cast<std::size_t>(row.number(12)) % cause_count].add_at(ts, static_cast<double>(pages));
     TimeBins& bus = at(buses_, row.number(2));

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <expected>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,8 @@ public:
     [[nodiscard]] std::int64_t whole(std::size_t op, std::int64_t pieces) const {
         return rows_[op] == pieces ? static_cast<std::int64_t>(curves_[op].count()) : pieces;
     }
+    /// Rows, failed requests among them.
+    [[nodiscard]] std::int64_t rows() const { return std::accumulate(rows_.begin(), rows_.end(), std::int64_t{0}); }
     /// The last answer; 0: the log has no request.
     [[nodiscard]] std::int64_t answered_ns() const { return answered_; }
     /// Of what failed.
@@ -82,6 +85,8 @@ public:
     /// The same of the cells, by plane; of many planes by groups of neighbours.
     [[nodiscard]] Json chip_heat() const { return to_json("plane", planes_); }
 
+    /// As the counters of samples count them.
+    [[nodiscard]] std::int64_t pages() const { return pages_; }
     /// Write amplification over time, by cause, where the host wrote so many bytes.
     [[nodiscard]] Json amplification(const std::vector<double>& written, std::int64_t page_bytes) const;
 
@@ -90,6 +95,7 @@ private:
     [[nodiscard]] static Json to_json(const std::string& what, const std::vector<TimeBins>& rows);
     void take(const LogRow& row);
     std::int64_t begin_, end_;
+    std::int64_t pages_ = 0;        ///< read, programmed; and blocks erased
     std::uint64_t implausible_ = 0; ///< rows with times, or of channels, that no drive has
     std::vector<TimeBins> buses_, planes_, programs_;
 };

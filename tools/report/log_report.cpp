@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "tools/log/event_level.h"
 #include "tools/log/event_log_schema.h"
 #include "tools/report/log_passes.h"
 #include "tools/report/log_run.h"
@@ -36,7 +37,7 @@ public:
         end_ns_ = std::max({range_.end_ns, std::clamp<std::int64_t>(last.value_or(0), 0, longest_plausible_ns), range_.start_ns + 1});
         out_.add("name", name);
         out_.add("source", "log");
-        out_.add("level", has_operations_ ? "all" : has_requests_ ? "requests" : "summary");
+        out_.add("level", name_of(level()));
         add_identity();
         RequestPass requests{range_.start_ns, end_ns_};
         OperationPass operations{range_.start_ns, end_ns_};
@@ -44,11 +45,20 @@ public:
             if (auto done = requests.read(log_, range_, options_.progress); !done) return std::unexpected(done.error());
         if (has_operations_)
             if (auto done = operations.read(log_, range_, options_.progress); !done) return std::unexpected(done.error());
+        has_all_requests_ = has_requests_ && requests.rows() >= number("SELECT total(host_reads + host_writes + host_trims + host_flushes) FROM "
+                                                                       "v_run_totals WHERE run = {}");
+        has_all_operations_ = has_operations_ && operations.pages() >= number("SELECT total(page_reads + page_programs + block_erases) FROM "
+                                                                              "v_run_totals JOIN sample_nand USING(sample) WHERE run = {}");
+        if (has_requests_ && !has_all_requests_)
+            out_.add("partly", "requests");
+        else if (has_operations_ && !has_all_operations_)
+            out_.add("partly", "operations");
         add_overview(requests);
+        thin_samples();
         out_.add("latency", has_requests_ ? requests.latency() : Json{});
-        out_.add("throughput", has_requests_ ? requests.throughput() : sampled_throughput());
+        out_.add("throughput", has_all_requests_ ? requests.throughput() : sampled_throughput());
         add_over_time(requests, operations);
-        out_.add("heat", has_operations_ ? operations.heat() : sampled_heat());
+        out_.add("heat", has_all_operations_ ? operations.heat() : sampled_heat());
         out_.add("chips", has_operations_ ? operations.chip_heat() : Json{});
         add_tables();
         if (!failure_.empty()) return std::unexpected(failure_);
@@ -56,15 +66,27 @@ public:
     }
 
 private:
+    /// The most detailed one that some of the run was logged at. Logs of before version 20 do not say it.
+    EventLevel level() {
+        const auto told = log_.number(fmt::format("SELECT max(level) FROM logged WHERE run = {}", range_.run));
+        const auto seen = has_operations_ ? EventLevel::all : has_requests_ ? EventLevel::requests : EventLevel::summary;
+        return std::max(seen, static_cast<EventLevel>(std::clamp<std::int64_t>(told.value_or(0), 0, 3)));
+    }
     void add_identity() {
-        out_.add("info", Json::object({{"run", range_.run},
-                                       {"kind", range_.kind},
-                                       {"ftl", range_.setting("scheme")},
-                                       {"preset", range_.setting("preset")},
-                                       {"version", range_.version},
-                                       {"config_hash", range_.config_hash},
-                                       {"seed", range_.seed},
-                                       {"rows_dropped", range_.rows_dropped}}));
+        Json info = Json::object({{"run", range_.run},
+                                  {"kind", range_.kind},
+                                  {"ftl", range_.setting("scheme")},
+                                  {"preset", range_.setting("preset")},
+                                  {"version", range_.version},
+                                  {"config_hash", range_.config_hash},
+                                  {"seed", range_.seed},
+                                  {"rows_dropped", range_.rows_dropped}});
+        if (log_.has_table("load"))
+            each("SELECT name, seed FROM load WHERE run = {}", [&](const LogRow& row) {
+                info.add("load", row.text(0));
+                info.add("load_seed", row.number(1));
+            });
+        out_.add("info", std::move(info));
         out_.add("config_toml", range_.config_toml);
     }
 
@@ -72,8 +94,8 @@ private:
     void add_overview(const RequestPass& requests) {
         Json o{Json::Object{}};
         add_essentials(o, requests);
-        // To the last answer, as `replay --json` has it: the flash may work on. Where requests are not logged, up to the last sample.
-        const std::int64_t end_ns = requests.answered_ns() == 0 ? range_.end_ns : requests.answered_ns();
+        // To the last answer, as `replay --json` has it: the flash may work on. Where requests are not all logged, up to the last sample.
+        const std::int64_t end_ns = has_all_requests_ ? requests.answered_ns() : range_.end_ns;
         const double seconds = static_cast<double>(end_ns - range_.start_ns) / 1e9;
         each("SELECT host_reads, host_writes, host_trims, host_flushes, host_read_bytes, host_write_bytes, pram_words_written, free_blocks FROM "
              "v_run_totals WHERE run = {}",
@@ -146,7 +168,17 @@ private:
 
     static double seconds_of(const LogRow& row) { return row.real(0) / 1e9; }
 
-    /// Columns of numbers by name, one row a sample; of many samples every so many.
+    /// Of many samples every so many: what lies between two of them is then that of all of it.
+    void thin_samples() {
+        const std::int64_t step = std::max<std::int64_t>(1, number("SELECT count(*) FROM sample WHERE run = {}") / most_points);
+        const auto made = log_.db().execute(fmt::format("DROP TABLE IF EXISTS temp.shown_sample; CREATE TEMP TABLE shown_sample AS SELECT * FROM "
+                                                        "sample WHERE run = {0} AND (sample % {1} = 0 OR sample = (SELECT max(sample) FROM sample "
+                                                        "WHERE run = {0}))",
+                                                        range_.run, step));
+        if (!made) failure_ = made.error();
+    }
+
+    /// Columns of numbers by name, one row a sample; of many rows every so many.
     Json columns(const std::vector<std::string>& names, const std::string& sql) {
         std::vector<Json> lists(names.size(), Json{Json::Array{}});
         const std::int64_t rows = number("SELECT count(*) FROM (" + sql + ")");
@@ -167,7 +199,7 @@ private:
         return columns({"t_s", "iops", "read_mb_s", "write_mb_s"}, R"(
 SELECT (ts_ns - s0) / 1e9, (n - lag(n, 1, 0) OVER w) * 1e9 / nullif(d, 0), (rb - lag(rb, 1, 0) OVER w) * 1e3 / nullif(d, 0), (wb - lag(wb, 1, 0) OVER w) * 1e3 / nullif(d, 0)
 FROM (SELECT ts_ns, r.start_ns AS s0, ts_ns - lag(ts_ns, 1, r.start_ns) OVER (ORDER BY sample) AS d, sample,
-  host_reads + host_writes + host_trims + host_flushes AS n, host_read_bytes AS rb, host_write_bytes AS wb FROM sample JOIN run r USING(run) WHERE run = {})
+  host_reads + host_writes + host_trims + host_flushes AS n, host_read_bytes AS rb, host_write_bytes AS wb FROM shown_sample JOIN run r USING(run) WHERE run = {})
 WINDOW w AS (ORDER BY sample))");
     }
 
@@ -182,7 +214,7 @@ WINDOW w AS (ORDER BY sample))");
 SELECT (ts_ns - s0) / 1e9, (p - lag(p, 1, 0) OVER w) * b, (pu - lag(pu, 1, 0) OVER w) * b, (pg - lag(pg, 1, 0) OVER w) * b, (pm - lag(pm, 1, 0) OVER w) * b,
   (pt - lag(pt, 1, 0) OVER w) * b, (po - lag(po, 1, 0) OVER w) * b
 FROM (SELECT s.sample, s.ts_ns, r.start_ns AS s0, r.page_bytes * 1.0 / nullif(s.host_write_bytes - lag(s.host_write_bytes, 1, 0) OVER (ORDER BY s.sample), 0) AS b,
-  coalesce(n.p, 0) AS p, coalesce(n.pu, 0) AS pu, coalesce(n.pg, 0) AS pg, coalesce(n.pm, 0) AS pm, coalesce(n.pt, 0) AS pt, coalesce(n.po, 0) AS po FROM sample s JOIN run r USING(run) LEFT JOIN (SELECT sample, sum(page_programs) AS p, )" +
+  coalesce(n.p, 0) AS p, coalesce(n.pu, 0) AS pu, coalesce(n.pg, 0) AS pg, coalesce(n.pm, 0) AS pm, coalesce(n.pt, 0) AS pt, coalesce(n.po, 0) AS po FROM shown_sample s JOIN run r USING(run) LEFT JOIN (SELECT sample, sum(page_programs) AS p, )" +
                            programs_of(std::array{Cause::user}) + " AS pu, " + programs_of(causes_of_gc) + " AS pg, " +
                            programs_of(std::array{Cause::merge}) + " AS pm, " + programs_of(std::array{Cause::map}) + " AS pt, " +
                            programs_of(causes_of_others) + R"( AS po FROM sample_nand GROUP BY sample) n USING(sample) WHERE s.run = {})
@@ -190,15 +222,17 @@ WINDOW w AS (ORDER BY sample))");
     }
 
     void add_over_time(const RequestPass& requests, const OperationPass& operations) {
-        out_.add("waf", has_operations_ ? operations.amplification(requests.written(), range_.page_bytes) : sampled_amplification());
-        out_.add("free", columns({"t_s", "free_blocks"},
-                                 "SELECT (ts_ns - r.start_ns) / 1e9, free_blocks FROM sample JOIN run r USING(run) WHERE run = {} ORDER BY sample"));
+        out_.add("waf", has_all_operations_ && has_all_requests_ ? operations.amplification(requests.written(), range_.page_bytes)
+                                                                 : sampled_amplification());
+        out_.add("free",
+                 columns({"t_s", "free_blocks"},
+                         "SELECT (ts_ns - r.start_ns) / 1e9, free_blocks FROM shown_sample JOIN run r USING(run) WHERE run = {} ORDER BY sample"));
         if (log_.has_table("sample_scheme"))
             out_.add("cache", columns({"t_s", "buffer_reads", "buffer_writes", "map_reads", "map_writes"}, R"(
 SELECT (ts_ns - s0) / 1e9, (a - lag(a, 1, 0) OVER w) * 100.0 / nullif(a + b - lag(a + b, 1, 0) OVER w, 0), (c - lag(c, 1, 0) OVER w) * 100.0 / nullif(c + d - lag(c + d, 1, 0) OVER w, 0),
   (e - lag(e, 1, 0) OVER w) * 100.0 / nullif(e + f - lag(e + f, 1, 0) OVER w, 0), (g - lag(g, 1, 0) OVER w) * 100.0 / nullif(g + h - lag(g + h, 1, 0) OVER w, 0)
 FROM (SELECT sample, ts_ns, r.start_ns AS s0, buffer_read_hits AS a, buffer_read_misses AS b, buffer_write_hits AS c, buffer_write_misses AS d,
-  map_read_hits AS e, map_read_misses AS f, map_write_hits AS g, map_write_misses AS h FROM sample JOIN run r USING(run) JOIN sample_scheme USING(sample)
+  map_read_hits AS e, map_read_misses AS f, map_write_hits AS g, map_write_misses AS h FROM shown_sample JOIN run r USING(run) JOIN sample_scheme USING(sample)
   WHERE run = {}) WINDOW w AS (ORDER BY sample))"));
         out_.add("partition",
                  columns({"t_s", "map_mib", "buffer_mib", "map_benefit", "buffer_benefit"},
@@ -295,6 +329,7 @@ SELECT c.name AS cause, count(*) AS jobs, sum(valid_pages) AS pages_copied, roun
     LogRunRange range_;
     const LogReportOptions& options_;
     bool has_requests_ = false, has_operations_ = false;
+    bool has_all_requests_ = false, has_all_operations_ = false; ///< that the run's counters have counted
     std::int64_t end_ns_ = 0;
     std::string failure_;
     Json out_{Json::Object{}};

@@ -20,7 +20,7 @@ const pluralOf = (op) => op === "flush" ? "flushes" : op + "s";
 const overviewRows = () => {
   const keys = [];
   for (const run of runs) for (const key of Object.keys(run.overview)) if (!keys.includes(key)) keys.push(key);
-  const rows = [["translation layer", ...runs.map((r) => r.info.ftl || "–")], ["device", ...runs.map((r) => r.info.preset || "–")], ["what ran", ...runs.map((r) => r.info.kind || "–")]];
+  const rows = [["translation layer", ...runs.map((r) => r.info.ftl || "–")], ["device", ...runs.map((r) => r.info.preset || "–")], ["what ran", ...runs.map((r) => r.info.load || r.info.kind || "–")]];
   for (const key of keys) rows.push([key, ...runs.map((r) => r.overview[key] ?? null)]);
   return rows;
 };
@@ -34,7 +34,8 @@ const overview = () => {
     return [label, ...row.slice(1), ...ratios];
   });
   document.getElementById("all-csv").href = "data:text/csv;charset=utf-8," + encodeURIComponent(csvOf(["key", ...runs.map(nameOf)], rows));
-  const missing = runs.filter((r) => r.info.rows_dropped > 0).map((r) => `${nameOf(r)}: ${shown(r.info.rows_dropped)} of its oldest rows were deleted (--log-keep); plots over time begin later.`);
+  const missing = runs.filter((r) => r.info.rows_dropped > 0).map((r) => `${nameOf(r)}: ${shown(r.info.rows_dropped)} of its oldest rows were deleted (--log-keep); latencies begin later.`);
+  missing.push(...runs.filter((r) => r.partly).map((r) => r.partly === "requests" ? `${nameOf(r)}: requests were logged for a part of the run only; latencies, and what slow requests waited for, are of that part (view v_recorded).` : `${nameOf(r)}: what the chips did was logged for a part of the run only; the map of the planes is empty elsewhere (view v_recorded).`));
   return section("overview", "Overview", compared ? "Side by side; ratios are to the first run." : "Totals of the run.", tableOf(columns, full, "Overview"), ...missing.map((m) => el("p", {}, m)));
 };
 

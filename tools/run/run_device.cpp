@@ -53,7 +53,8 @@ std::expected<std::unique_ptr<RunDevice>, RunDevice::Error> RunDevice::open(cons
     DeviceChoice placed = choice;
     if (choice.events_file) placed.events_file = *log_path;
     if (auto there = choice.directory ? run->take(placed, options) : run->make(placed, options); !there) return std::unexpected(there.error());
-    run->log().change_level(EventLevel::none);
+    run->load_ = options.load;
+    run->log().pause();
     return run;
 }
 
@@ -91,7 +92,7 @@ std::expected<void, RunDevice::Error> RunDevice::make(const DeviceChoice& choice
                                      .complain = [](const std::string& text) { complain(text); }});
     if (!log) return std::unexpected(Error{log.error()});
     log_ = std::move(*log);
-    log_->change_level(EventLevel::none);
+    log_->pause();
     if (choice.events_file && !new_log_ && options.tells_warnings)
         complain(
             fmt::format("{}: warning: {} has a run of before; this one is added behind it, and views without a column run, as v_waf, speak of all",
@@ -147,13 +148,14 @@ std::expected<RunSpace, std::string> RunDevice::sectors() {
 
 void RunDevice::begin_log(SimTime now) {
     if (!has_log()) return;
-    log().change_level(level_);
-    log().begin_run_at(device().ssd().sample(now), device().sample_details());
+    log().change_level(level_, now);
+    log().begin_run_at(device().ssd().sample(now), device().sample_details(now));
+    if (!load_.name.empty()) log().add_load(load_);
     sample(now);
 }
 
 void RunDevice::sample(SimTime now) {
-    if (has_log()) log().add_sample(device().ssd().sample(now), device().sample_details());
+    if (has_log()) log().add_sample(device().ssd().sample(now), device().sample_details(now));
 }
 
 std::expected<void, std::string> RunDevice::close(SimTime now) {
@@ -176,7 +178,7 @@ std::expected<void, std::string> RunDevice::close_device(SimTime now) {
     sample(at_rest);
     if (has_log()) log().add_wear(device().wear_and_blocks());
     if (directory_) {
-        if (has_log()) log().change_level(EventLevel::none); // the run is over: what closing the drive writes is no part of it
+        if (has_log()) log().pause(); // the run is over: what closing the drive writes is no part of it
         auto closed = directory_->close(at_rest, {});
         if (const std::string why = log().failure(); closed && has_log() && !why.empty())
             closed = std::unexpected(fmt::format("the event log is not complete: {}", why));

@@ -30,6 +30,7 @@ struct RunDeviceOptions {
     std::uint64_t default_bytes = 0;
     bool with_file_system = false; ///< for a device in memory; a drive on disk always has one
     bool tells_warnings = false;   ///< of the plan of a device in memory, as mkfs does
+    LoadRow load{};                ///< for the log; without a name: nothing
 };
 
 class RunDevice {
@@ -66,6 +67,7 @@ private:
     [[nodiscard]] std::expected<void, std::string> close_device(SimTime now);
 
     EventLevel level_ = EventLevel::none;
+    LoadRow load_;
     std::optional<AsideFile> new_log_; ///< declared first, so that it outlives the writer of the log
     std::string directory_name_;
     std::unique_ptr<SqliteEventLog> log_; ///< the log of a device in memory

@@ -110,7 +110,7 @@ RunSnapshot RunSnapshot::of(Device& device, SimTime now) {
             buffer ? buffer->buffer_counters() : WriteBufferCounters{},
             ahead ? std::optional{*ahead} : std::nullopt,
             dram ? dram->counters() : PartitionCounters{},
-            device.sample_details().channel_busy_ns,
+            device.sample_details(now).channel_busy_ns,
             BitErrorCounters::of(device)};
 }
 
@@ -167,10 +167,11 @@ Json report_run(const RunIdentity& run, Device& device, const RunSnapshot& befor
     latency.add("write", tally.write.to_json());
     // Writes are answered by a buffer before the buses have worked for them: the time is the flash's, which may go on after the last answer.
     const SimTime at_rest = std::max(tally.end, device.ssd().last_reserved_end());
+    const std::vector<std::uint64_t> busy_ns = device.sample_details(at_rest).channel_busy_ns;
     const double flash_ns = static_cast<double>((at_rest - tally.begin).count());
     Json utilisation{Json::Array{}};
-    for (std::size_t c = 0; c < after.channel_busy_ns.size(); ++c)
-        utilisation.push(flash_ns > 0 ? static_cast<double>(after.channel_busy_ns[c] - before.channel_busy_ns[c]) / flash_ns : 0.0);
+    for (std::size_t c = 0; c < busy_ns.size(); ++c)
+        utilisation.push(flash_ns > 0 ? static_cast<double>(busy_ns[c] - before.channel_busy_ns[c]) / flash_ns : 0.0);
     const auto merges = [&](const char* name) { return after.own[name] - before.own[name]; };
     rusage used{};
     ::getrusage(RUSAGE_SELF, &used);

@@ -331,3 +331,55 @@ TEST_CASE("an event log has one writer at a time, and the second is told so", "[
     open_log(file, EventLevel::all)->close();
     CHECK(file.number("SELECT count(*) FROM run") == 2);
 }
+
+TEST_CASE("a cut takes back the rows of operations whose cells had not begun, and fails the requests that had no answer", "[tools]") {
+    const LogFile file;
+    const auto request = [](std::uint64_t id, std::int64_t from, std::int64_t to) {
+        return HostRequestEvent{
+            .id = EventId{id}, .arrival = sim_time_from_ns(from), .completion = sim_time_from_ns(to), .op = HostOp::write, .sectors = 8};
+    };
+    const auto write_all = [&](SqliteEventLog& log) {
+        log.on(program(100, Cause::user)); // ends before the cut
+        log.on(program(900, Cause::gc));   // the cut tears it
+        NandOpEvent late = program(960, Cause::gc), read = program(960, Cause::gc);
+        late.phases.cells = read.phases.cells = sim_time_from_ns(1000);
+        read.op = NandOp::read;
+        log.on(late);
+        log.on(read);
+        log.on(request(log.next_id().value(), 50, 999));
+        log.on(request(log.next_id().value(), 60, 1001));
+    };
+    auto log = open_log(file, EventLevel::all);
+    write_all(*log);
+    log->close();
+    log = open_log(file, EventLevel::all); // the run before is not this cut's
+    write_all(*log);
+    log->on(PowerEvent{.kind = PowerEventKind::cut, .at = sim_time_from_ns(1000)});
+    log->close();
+    CHECK(file.number("SELECT count(*) FROM power WHERE ts_ns=1000 AND run=2 AND kind=2") == 1);
+    CHECK(file.number("SELECT count(*) FROM nand_op WHERE n <= (SELECT first_op FROM run WHERE run=2)") == 4);
+    CHECK(file.number("SELECT count(*) FROM nand_op WHERE n > (SELECT first_op FROM run WHERE run=2)") == 3);
+    CHECK(file.number("SELECT count(*) FROM nand_op WHERE n > (SELECT first_op FROM run WHERE run=2) AND ts_ns=960 AND op=0") == 1);
+    CHECK(file.number("SELECT count(*) FROM host_request WHERE failed") == 1);
+    CHECK(file.number("SELECT ts_ns + dur_ns FROM host_request WHERE failed") == 1000);
+}
+
+TEST_CASE("a log says from when to when it has the rows of a level", "[tools]") {
+    const LogFile file;
+    auto log = open_log(file, EventLevel::summary);
+    log->change_level(EventLevel::all, sim_time_from_ns(1000));
+    NandOpEvent op = program(1500, Cause::user);
+    op.phases.cells = op.start;
+    op.phases.cells_end = op.end;
+    log->on(op);
+    log->change_level(EventLevel::requests, sim_time_from_ns(3000));
+    SampleEvent last;
+    last.at = sim_time_from_ns(10'000);
+    log->add_sample(last, {});
+    log->close();
+    CHECK(file.number("SELECT count(*) FROM logged") == 3);
+    CHECK(file.number("SELECT end_ns - begin_ns FROM v_recorded WHERE level='all'") == 2000);
+    CHECK(file.number("SELECT begin_ns FROM v_recorded WHERE level='requests'") == 3000);
+    CHECK(file.number("SELECT end_ns FROM v_recorded WHERE level='requests'") == 10'000);
+    CHECK(file.number("SELECT CAST(utilisation * 10000 AS INTEGER) FROM v_plane_util") == 3500); // 700 of 2,000 ns, not of 10,000
+}

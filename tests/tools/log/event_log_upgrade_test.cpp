@@ -18,7 +18,8 @@ std::string drop_views() {
 }
 /// SQLite drops no last column behind one with a comment: the table is made anew.
 constexpr const char* drop_since_version_13 =
-    "CREATE TABLE older_job(id INTEGER PRIMARY KEY, ts_ns INTEGER, dur_ns INTEGER, cause INTEGER, group_no INTEGER, victim_block INTEGER, "
+    "DROP TABLE logged; DROP TABLE load; DROP TABLE event_level_name; CREATE TABLE older_job(id INTEGER PRIMARY KEY, ts_ns INTEGER, dur_ns INTEGER, "
+    "cause INTEGER, group_no INTEGER, victim_block INTEGER, "
     "valid_pages INTEGER) STRICT; INSERT INTO older_job SELECT id, ts_ns, dur_ns, cause, group_no, victim_block, valid_pages FROM gc_job; "
     "DROP TABLE gc_job; ALTER TABLE older_job RENAME TO gc_job; "
     "CREATE TABLE older_block(run INTEGER, block INTEGER, erase_count INTEGER, use INTEGER, written_pages INTEGER, valid_pages INTEGER, "

@@ -149,6 +149,15 @@ std::expected<Run, std::string> run_file_system(const BenchOptions& o, const Pla
     return finished(monitor, std::move(*tally), wall_begin);
 }
 
+std::string name_of_load(const BenchOptions& o) {
+    std::string load = o.queues.empty() ? fmt::format("{}:{}:{}", o.rw, o.block_bytes, o.iodepth) : fmt::format("{}", fmt::join(o.queues, ";"));
+    if (o.numjobs > 1) load += fmt::format(":numjobs={}", o.numjobs);
+    if (o.runtime != Duration::max()) load += fmt::format(":runtime={}ns", o.runtime.count());
+    if (const std::string& rate = o.rate.empty() ? o.rate_iops : o.rate; !rate.empty())
+        load += fmt::format(":rate{}={}:{}", o.rate.empty() ? "-iops" : "", rate, o.rate_process);
+    return load;
+}
+
 /// What the name of the load leaves out.
 Json further_of(const BenchOptions& o) {
     Json load = Json::object({{"precondition", o.precondition}, {"warm_up", o.warm_up}});
@@ -198,7 +207,12 @@ int run_bench(const BenchOptions& o) {
     const Interruption interruption;
     if (choice.directory)
         if (const auto free = wait_for_unmounted(*choice.directory, DeviceAccess::use); !free) return complain("bench: " + free.error());
-    auto on = RunDevice::open(choice, {.kind = "bench", .default_bytes = default_bench_bytes, .with_file_system = with_fs, .tells_warnings = true});
+    RunIdentity identity{fmt::format("bench:{}:{}", o.level, name_of_load(o)), o.seed, 0, further_of(o)};
+    auto on = RunDevice::open(choice, {.kind = "bench",
+                                       .default_bytes = default_bench_bytes,
+                                       .with_file_system = with_fs,
+                                       .tells_warnings = true,
+                                       .load = {identity.trace, o.seed, identity.load.dump()}});
     if (!on) return complain("bench: " + on.error().text, on.error().code);
     if (o.level == "ftl" && (*on)->device().config().ssd.dram.is_partitioned())
         return complain("bench: --level ftl leaves out the write buffer, which dram.size shares with the maps: set the maps' own size instead "
@@ -212,12 +226,8 @@ int run_bench(const BenchOptions& o) {
             return complain("bench: " + good.error(), exit_usage);
     const auto run = with_fs ? run_file_system(o, plan, **on) : run_device(o, plan, **on);
     if (!run) return complain(fmt::format("bench: {}", run.error()));
-    std::string load = o.queues.empty() ? fmt::format("{}:{}:{}", o.rw, o.block_bytes, o.iodepth) : fmt::format("{}", fmt::join(o.queues, ";"));
-    if (o.numjobs > 1) load += fmt::format(":numjobs={}", o.numjobs);
-    if (o.runtime != Duration::max()) load += fmt::format(":runtime={}ns", o.runtime.count());
-    if (const std::string& rate = o.rate.empty() ? o.rate_iops : o.rate; !rate.empty())
-        load += fmt::format(":rate{}={}:{}", o.rate.empty() ? "-iops" : "", rate, o.rate_process);
-    Json result = report_run({fmt::format("bench:{}:{}", o.level, load), o.seed, run->wall, further_of(o)}, (*on)->device(), run->before, run->tally);
+    identity.wall_seconds = run->wall;
+    Json result = report_run(identity, (*on)->device(), run->before, run->tally);
     for (const auto& [key, value] : run->steady.members()) result.add(key, value);
     if (choice.directory && !with_fs) result.add("sectors_verified", (*on)->sectors_verified());
     if (const auto warning = warning_on_reads((*on)->device(), run->before, run->tally)) complain("bench: warning: " + *warning);

@@ -145,7 +145,9 @@ int run_replay(const ReplayOptions& o) {
         tell(fmt::format("{}: format {}: {}\n", o.input.path, stream->reader().format(), stream->reader().reason()));
     if (o.device.directory)
         if (const auto free = wait_for_unmounted(*o.device.directory, DeviceAccess::use); !free) return complain("replay: " + free.error());
-    auto on = RunDevice::open(o.device, {.kind = "replay", .default_bytes = default_device_bytes, .tells_warnings = true});
+    auto on = RunDevice::open(
+        o.device,
+        {.kind = "replay", .default_bytes = default_device_bytes, .tells_warnings = true, .load = {o.input.path, o.seed, further_of(o).dump()}});
     if (!on) return complain("replay: " + on.error().text, on.error().code);
     if (!plan->priorities.empty() && (*on)->device().config().ssd.host_link.slots == 0)
         return complain("replay: --priorities: no command waits where host_link.slots is 0: --set host_link.slots=8, say", exit_usage);
