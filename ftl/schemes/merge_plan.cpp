@@ -48,8 +48,8 @@ std::expected<MergePlan, std::string> plan_merge(const MergeKind& kind, const Ss
     const std::uint32_t good = blocks - bad;
     if (log_blocks >= good)
         return std::unexpected(
-            fmt::format("ftl.log_blocks is {}, and the drive has {} good blocks in all: give fewer, or a larger --size; 0 lets mkfs "
-                        "choose",
+            fmt::format("ftl.log_blocks is {}, and the drive has {} good blocks in all: give fewer ftl.log_blocks, or a larger --size; "
+                        "0 lets mkfs choose",
                         log_blocks, good));
     const std::uint32_t reserve = MergeFtl::merge_reserve + 1; // one more, so that the first block to fail does not end the device
     const std::uint32_t logs_asked = std::max(log_blocks, kind.least_logs) + kind.logs_beside;

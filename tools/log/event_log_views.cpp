@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "tools/log/event_log_schema.h"
 #include "tools/log/event_tables.h"
 
 namespace flashlab {
@@ -325,10 +326,11 @@ std::string event_log_temporary_views(std::int64_t version) {
                            version < pieces_since ? ", 0 AS piece" : "");
     if (version < block_pages_since) out += "CREATE TEMP VIEW gc_job AS SELECT *, 0 AS victim_pages FROM main.gc_job;\n";
     if (version < block_pages_since && version >= block_table.text.since) out += "CREATE TEMP VIEW block AS SELECT *, 0 AS pages FROM main.block;\n";
+    const bool is_log = version >= oldest_log_version; // else results of a sweep, say, with tables of their own
     for (const TableDescription& table : event_log_descriptions())
-        if (version < table.text.since) out += empty_view_sql(table);
+        if (is_log && version < table.text.since) out += empty_view_sql(table);
     for (const NameTable& table : event_log_name_tables())
-        if (version < table.since) out += name_view_sql(table);
+        if (is_log && version < table.since) out += name_view_sql(table);
     for (const LogView& view : views) out += fmt::format("CREATE TEMP VIEW {} AS{};\n", view.name, view.select);
     return out;
 }
