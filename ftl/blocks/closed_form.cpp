@@ -1,5 +1,6 @@
 #include "ftl/blocks/closed_form.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace flashlab {
@@ -16,7 +17,7 @@ double lambert_w(double x) {
 double greedy_amplification(double alpha, double pages_per_block) {
     const double a = (1 + 1 / (2 * pages_per_block)) * alpha;
     const double valid = 0.5 - pages_per_block / alpha * lambert_w(-a * std::exp(-a)); // X0: valid pages of a victim
-    return pages_per_block / (pages_per_block - (valid - 1));
+    return pages_per_block / (pages_per_block - std::max(0.0, valid - 1));             // a victim has no fewer than none
 }
 
 } // namespace flashlab

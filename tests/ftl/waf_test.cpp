@@ -29,6 +29,7 @@ TEST_CASE("the closed form gives the values of its paper's figures", "[ftl][waf]
     // The spare of ftl/DESIGN-pages.md's table, which rounds it.
     CHECK(std::abs(greedy_amplification(1 / (1 - 0.07), 64) - 6.578) < 0.03);
     CHECK(std::abs(greedy_amplification(1 / (1 - 0.281), 64) - 1.938) < 0.01);
+    CHECK(greedy_amplification(8, 4) == 1); // a drive with far more flash than pages copies nothing
 }
 
 TEST_CASE("what small groups cost is what mkfs says, and more than the closed form for all of the spare", "[ftl][waf]") {

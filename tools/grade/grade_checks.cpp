@@ -12,6 +12,7 @@
 #include "crash/shrink.h"
 #include "crash/tiny_devices.h"
 #include "tools/grade/grade_rig.h"
+#include "tools/grade/isolated.h"
 
 namespace flashlab {
 
@@ -50,7 +51,19 @@ Found runs(const GradeSubject& subject, const std::function<std::vector<std::str
 
 bool same_plan(const FtlPlan& a, const FtlPlan& b) {
     return a.groups == b.groups && a.spare_blocks == b.spare_blocks && a.meta_blocks == b.meta_blocks && a.logical_pages == b.logical_pages &&
-           a.logical_page_bytes == b.logical_page_bytes && a.pram_bytes == b.pram_bytes && a.warnings == b.warnings;
+           a.logical_page_bytes == b.logical_page_bytes && a.pram_bytes == b.pram_bytes && a.warnings == b.warnings &&
+           a.effective_spare_blocks == b.effective_spare_blocks && a.expected_waf == b.expected_waf && a.closed_form_waf == b.closed_form_waf &&
+           a.is_paced == b.is_paced && a.pram_buffer_bytes == b.pram_buffer_bytes;
+}
+
+/// Numbers that mkfs prints, beside each other and the flash.
+std::optional<std::string> impossible(const FtlPlan& plan, std::uint32_t blocks) {
+    if (plan.spare_blocks == 0 || plan.spare_blocks > blocks) return fmt::format("plan() has {} spare blocks of {}", plan.spare_blocks, blocks);
+    if (plan.effective_spare_blocks > plan.spare_blocks)
+        return fmt::format("plan() has {} effective spare blocks, of {} spare ones", plan.effective_spare_blocks, plan.spare_blocks);
+    for (const double waf : {plan.expected_waf, plan.closed_form_waf})
+        if (waf != 0 && !(waf >= 1)) return fmt::format("plan() expects a write amplification of {}; 0 says that there is no closed form", waf);
+    return std::nullopt;
 }
 
 Found plans(const GradeSubject& subject) {
@@ -62,7 +75,7 @@ Found plans(const GradeSubject& subject) {
         if (bytes == 0 || plan->logical_page_bytes % sector_bytes != 0) return "plan() promises no pages, or pages that are not whole sectors";
         const std::uint64_t physical = std::uint64_t{geometry.blocks()} * geometry.pages_per_block() * config.nand.geometry.page_bytes;
         if (bytes >= physical) return fmt::format("plan() promises {} bytes on a flash of {}", bytes, physical);
-        return std::nullopt;
+        return impossible(*plan, geometry.blocks());
     });
 }
 
@@ -190,22 +203,50 @@ Found keeps_drives_apart(const GradeSubject& subject) {
     });
 }
 
+/// Twice here, and once in a process of its own, which has another number.
 Found repeats_itself(const GradeSubject& subject) {
+    constexpr IsolationLimits limits{};
     return on_tiny_devices(subject, [&](const SsdConfig& config) -> std::optional<std::string> {
-        std::array<std::uint64_t, 2> cells{};
-        std::array<SimTime, 2> ends{};
-        for (std::size_t run = 0; run < 2; ++run) {
+        const auto run = [&]() -> std::string {
             GradeRig rig{config};
             Random random{subject.seed};
-            for (int i = 0; i < 150; ++i) rig.step(random);
-            if (rig.wrong()) return rig.wrong();
-            cells[run] = rig.device().fingerprint();
-            ends[run] = rig.now();
-        }
-        if (cells[0] != cells[1]) return "the same requests leave other bytes the second time";
-        if (ends[0] != ends[1]) return "the same requests take another simulated time the second time";
-        return std::nullopt;
+            for (int i = 0; i < 150; ++i) {
+                rig.step(random);
+                rig.read_any(random);
+            }
+            return rig.wrong() ? *rig.wrong() : fmt::format("{} {}", rig.device().fingerprint(), ns_since_start(rig.now()));
+        };
+        const std::string first = run();
+        if (first.find_first_not_of("0123456789 ") != std::string::npos) return first;
+        const auto cells_of = [](const std::string& said) { return said.substr(0, said.find(' ')); };
+        const auto differs = [&](const std::string& said, std::string_view when) -> std::optional<std::string> {
+            if (said == first) return std::nullopt;
+            return fmt::format("the same requests {} {}", cells_of(said) != cells_of(first) ? "leave other bytes" : "take another simulated time",
+                               when);
+        };
+        if (const auto other = differs(run(), "the second time")) return other;
+        const auto elsewhere = isolated(run, limits);
+        return elsewhere ? differs(*elsewhere, "in another process") : std::optional{elsewhere.error()};
     });
+}
+
+/// A large buffer hands over lists as long as the layer asks for, which no tiny drive has room for.
+Found takes_long_lists(const GradeSubject& subject) {
+    auto config = tiny_device("chip-slc", subject.scheme);
+    if (!config) return GradeFound{fmt::format("refuses the drive chip-slc: {}", config.error())};
+    GeometryConfig& geometry = config->nand.geometry;
+    geometry.blocks_per_plane = std::max(64u, geometry.blocks_per_plane);
+    geometry.pages_per_block = 16;
+    config->dram.write_buffer_bytes = std::uint64_t{192} * geometry.page_bytes;
+    GradeRig rig{*config};
+    for (Random random{subject.seed}; const std::uint32_t count : {rig.units(), 1u, 150u, 400u, 150u}) {
+        for (std::uint32_t i = 0; i < count && !rig.wrong(); ++i)
+            rig.write(count == rig.units() ? i : static_cast<std::uint32_t>(random.below(rig.units())), 1);
+        rig.flush();
+        rig.compare();
+        rig.kill();
+    }
+    return found_of(rig.wrong());
 }
 
 /// Pages that were flushed lie on flash: as many programs as pages, where no write buffer merges them.
@@ -309,6 +350,7 @@ std::span<const GradeCheck> grade_checks() {
         GradeCheck{"kill", "the death of the process loses nothing that was promised", survives_a_kill},
         GradeCheck{"relocation", "relocate() keeps every page", relocates},
         GradeCheck{"apart", "two drives do not know of each other", keeps_drives_apart},
+        GradeCheck{"lists", "long lists of pages out of a large write buffer lose nothing", takes_long_lists},
         GradeCheck{"same", "the same requests give the same bytes and times", repeats_itself},
         GradeCheck{"flash", "what is flushed was programmed", writes_to_flash},
         GradeCheck{"failures", "failing programs and erases lose nothing", survives_failing_blocks},

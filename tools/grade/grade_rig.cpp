@@ -41,6 +41,9 @@ void GradeRig::open() {
     if (!on) return is_wrong(on.error());
     if (on->done < now_) return is_wrong("the recovery ends before it began");
     was_clean_ = on->was_clean;
+    has_changed_ = false;
+    if (const std::uint64_t most = device_->array().counters().reads[std::to_underlying(Cause::recovery)]; on->pages_scanned > most)
+        is_wrong(fmt::format("the recovery says that it read {} spare areas, and {} pages were read for it", on->pages_scanned, most));
     now_ = on->done;
 }
 
@@ -56,6 +59,7 @@ void GradeRig::write(std::uint32_t unit, std::uint32_t count, WriteDurability du
     const auto done = device_->ssd().write(first, sectors, model_->stamp(first, sectors), durability, now_);
     if (!answered("a write", done)) return;
     model_->wrote(first, sectors, now_, *done, durability);
+    has_changed_ = true;
     now_ = *done;
 }
 
@@ -66,6 +70,7 @@ void GradeRig::trim(std::uint32_t unit, std::uint32_t count) {
     const auto done = device_->ssd().trim(first, sectors, now_);
     if (!answered("a trim", done)) return;
     model_->trimmed(first, sectors, now_, *done);
+    has_changed_ = true;
     now_ = *done;
 }
 
@@ -92,6 +97,13 @@ void GradeRig::step(Random& random) {
     else
         (void)device_->ssd().tick(now_);
     if (random.chance(1, 2)) now_ = before + Duration{static_cast<std::int64_t>(random.below(300'000))};
+}
+
+void GradeRig::read_any(Random& random) {
+    if (!works()) return;
+    const auto unit = static_cast<std::uint32_t>(random.below(units()));
+    const auto done = device_->ssd().read(model_->sector_of(unit), model_->unit_bytes() / sector_bytes, page_, now_);
+    if (answered(fmt::format("a read of page {}", unit), done)) now_ = *done;
 }
 
 void GradeRig::relocate(BlockId block) {
@@ -150,7 +162,9 @@ void GradeRig::kill() {
     if (!works()) return;
     device_->power_off();
     now_ += Duration{1'000'000'000};
+    const bool had_changed = has_changed_;
     open();
+    if (!wrong_ && was_clean_ && had_changed) is_wrong("calls the death of the process a clean shutdown");
     look();
     for (std::uint32_t unit = 0; works() && unit < units(); ++unit) {
         read(unit);

@@ -35,6 +35,8 @@ public:
     void flush();
     /// One random request, or a slice of idle time; half of the requests are waited for.
     void step(Random& random);
+    /// Of a page that is drawn; it is waited for.
+    void read_any(Random& random);
     /// What is valid in the block moves.
     void relocate(BlockId block);
     /// check() finds nothing, and each page shows its newest version.
@@ -70,6 +72,7 @@ private:
     std::vector<std::byte> page_;
     SimTime now_ = sim_start;
     bool was_clean_ = false;
+    bool has_changed_ = false; ///< written or trimmed since the power came on
     std::optional<std::string> wrong_;
 };
 

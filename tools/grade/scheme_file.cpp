@@ -59,7 +59,7 @@ std::expected<const Scheme*, std::string> load_scheme(const std::string& what) {
     std::error_code error;
     const std::filesystem::path path = std::filesystem::absolute(what, error); // a name without '/' would be looked for elsewhere
     if (error || !std::filesystem::is_regular_file(path, error)) return std::unexpected(fmt::format("{}: no such file", what));
-    void* object = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    void* object = ::dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
     if (object == nullptr)
         return std::unexpected(
             fmt::format("{}: cannot be loaded: {}: build it with: sh tools/build_scheme.sh FILE.cpp -o {}", what, last_loader_error(), what));
@@ -70,6 +70,8 @@ std::expected<const Scheme*, std::string> load_scheme(const std::string& what) {
     if (std::strcmp(plugin->abi, scheme_abi) != 0)
         return std::unexpected(fmt::format("{}: was built against another FlashLab ({}; this is {}): build it again with tools/build_scheme.sh", what,
                                            plugin->abi, scheme_abi));
+    if (::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) // the same object: what it lacks is told now, not when it is called
+        return std::unexpected(fmt::format("{}: cannot be loaded: {}", what, last_loader_error()));
     const auto entry = entry_of(*plugin);
     if (!entry) return std::unexpected(fmt::format("{}: its function that returns the Scheme has thrown: {}", what, entry.error()));
     const Scheme& scheme = **entry;

@@ -1,6 +1,8 @@
 #include "tools/grade/witness.h"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -125,6 +127,11 @@ std::optional<std::string> Witness::untrue_blocks(const NandArray& flash) const 
         free += status.use == BlockUse::free ? 1 : 0;
         if (holds_data(status.use)) valid += status.valid_pages;
     }
+    if (space.spare_blocks + bad > shape().blocks)
+        return fmt::format("space() has {} spare blocks and {} bad ones of {}", space.spare_blocks, bad, shape().blocks);
+    if (space.spare_at_end > space.spare_blocks)
+        return fmt::format("space() has {} spare blocks, becomes read-only with fewer than {}, and takes writes", space.spare_blocks,
+                           space.spare_at_end);
     if (bad != space.bad_blocks) return fmt::format("space() has {} bad blocks, status_of() {}", space.bad_blocks, bad);
     if (space.free_blocks > free || (space.free_blocks < free && flash.media().is_single()))
         return fmt::format("space() has {} free blocks, status_of() {}", space.free_blocks, free);
@@ -147,6 +154,9 @@ std::optional<std::string> Witness::untrue_counters(const NandArray& flash, std:
     const std::uint64_t erases = flash.counters().erases[std::to_underlying(Cause::gc)];
     if (now.gc_jobs == 0 && erases > flash.chip_geometry().blocks()) // not only what was garbage when it started
         return fmt::format("the counter gc_jobs is 0; {} blocks were erased for collections", erases);
+    const std::uint64_t all_erases = std::accumulate(std::begin(flash.counters().erases), std::end(flash.counters().erases), std::uint64_t{0});
+    if (now.gc_jobs > 2 * all_erases + flash.chip_geometry().blocks() + failed) // a victim may be erased later, a job be given up
+        return fmt::format("the counter gc_jobs is {}; {} blocks were erased", now.gc_jobs, all_erases);
     if (const std::uint32_t bad = below().space().bad_blocks; now.retired_blocks != bad - first_bad_)
         return fmt::format("the counter retired_blocks is {}; {} more are bad than at the start", now.retired_blocks, bad - first_bad_);
     return std::nullopt;

@@ -5,7 +5,8 @@
 /// Invariant  W1 no answer comes before its request.
 ///            W2 is_mapped() is true of what was written and not trimmed since, and of nothing else that was read. After a flush space() has their
 ///               number, and the valid pages of all blocks hold them. No block has more valid pages than were programmed; a free or bad one has none.
-///            W3 space() has as many free and bad blocks as status_of(), and is not read-only where writes succeed.
+///            W3 space() has as many free and bad blocks as status_of(), no more spare ones than there can be and no fewer than the fewest,
+///               and is not read-only where writes succeed.
 ///            W4 counters of the host's pages are what was asked for; pages copied are what was programmed as copies; none ever falls.
 /// Cost       A bit a page, and all pages and blocks at each look.
 /// Power cut  A new one with each power-on: it begins with what is_mapped() says then, which GradeRig compares.

@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include <unistd.h>
+
 #include "crash/lying_ftl.h"
 #include "ftl/admit_scheme.h"
 #include "ftl/make_ftl.h"
@@ -195,6 +197,37 @@ using CountsNothing = ChangesCounters<[](FtlCounters& counters) { counters = {};
 using CountsARetirement = ChangesCounters<[](FtlCounters& counters) { ++counters.retired_blocks; }>;
 using CountsNoCopies = ChangesCounters<[](FtlCounters& counters) { counters.gc_page_copies = 0; }>;
 using CountsNoJobs = ChangesCounters<[](FtlCounters& counters) { counters.gc_jobs = 0; }>;
+using CountsJobsTwice = ChangesCounters<[](FtlCounters& counters) { counters.gc_jobs *= 1000; }>;
+using HasNoSpare = ChangesSpace<[](FtlSpace& space) { space.spare_blocks = 0; }>;
+using HasTooManySpare = ChangesSpace<[](FtlSpace& space) { space.spare_blocks += 1000; }>;
+using EndsTooSoon = ChangesSpace<[](FtlSpace& space) { space.spare_at_end += 1000; }>;
+template <auto changes>
+struct ChangesRecovery : LyingFtl {
+    using LyingFtl::LyingFtl;
+    FtlResult<FtlRecovery> do_recover(SimTime now) override {
+        auto found = LyingFtl::do_recover(now);
+        if (found) changes(*found);
+        return found;
+    }
+};
+using WasAlwaysClean = ChangesRecovery<[](FtlRecovery& found) { found.was_clean = true; }>;
+using ReadTooMuch = ChangesRecovery<[](FtlRecovery& found) { found.pages_scanned += 1'000'000; }>;
+struct LosesTheEndOfLongLists : LyingFtl {
+    using LyingFtl::LyingFtl;
+    [[nodiscard]] std::uint32_t pages_a_batch() const override { return 64; }
+    FtlResult<SimTime> do_write_each(std::span<const Lpn> pages, std::span<const std::byte> from, const Io& io) override {
+        const std::size_t some = std::min<std::size_t>(pages.size(), 48);
+        return LyingFtl::do_write_each(pages.first(some), from.first(from.empty() ? 0 : some * logical_page_bytes()), io);
+    }
+};
+struct KnowsItsProcess : LyingFtl {
+    using LyingFtl::LyingFtl;
+    FtlResult<SimTime> do_read(Lpn first, std::uint32_t pages, std::span<std::byte> to, const Io& io) override {
+        auto done = LyingFtl::do_read(first, pages, to, io);
+        if (done) *done += Duration{::getpid()};
+        return done;
+    }
+};
 struct CallsAllFree : LyingFtl {
     using LyingFtl::LyingFtl;
     BlockStatus do_status_of(BlockId) const override { return {}; }
@@ -210,7 +243,7 @@ struct CountsBackwards : LyingFtl {
         counters.gc_jobs = left == 0 ? 0 : left--;
         return counters;
     }
-    mutable std::uint64_t left = 1000;
+    mutable std::uint64_t left = 5;
 };
 struct HasNothingValid : LyingFtl {
     using LyingFtl::LyingFtl;
@@ -235,6 +268,12 @@ std::expected<FtlPlan, std::string> another_plan(const SsdConfig& config, const 
     return plan;
 }
 
+std::expected<FtlPlan, std::string> bold_plan(const SsdConfig& config, const Geometry& geometry) {
+    auto plan = honest().plan(config, geometry);
+    if (plan) plan->expected_waf = 0.1;
+    return plan;
+}
+
 template <class Liar>
 const Scheme* with(std::string_view name) {
     static const Scheme scheme{.name = name,
@@ -251,6 +290,11 @@ const Scheme* with(std::string_view name) {
 
 const Scheme* with_another_plan(std::string_view name) {
     static const Scheme scheme{.name = name, .idea = "a plan that changes", .keys = honest().keys, .plan = another_plan, .make = honest().make};
+    return &scheme;
+}
+
+const Scheme* with_a_bold_plan(std::string_view name) {
+    static const Scheme scheme{.name = name, .idea = "too good", .keys = honest().keys, .plan = bold_plan, .make = honest().make};
     return &scheme;
 }
 
@@ -275,6 +319,7 @@ std::span<const BadScheme> bad_schemes() {
     static const std::vector<BadScheme> all = [] {
         std::vector<BadScheme> bad{
             {with_another_plan("bad_plan"), "plan", "two ways"},
+            {with_a_bold_plan("bad_bold"), "plan", "write amplification of 0.1"},
             {with<ShowsOnes>("bad_new"), "new", "unit"},
             {with<LosesAWrite>("bad_write"), "requests", "unit"},
             {with<ReadsPartsWrong>("bad_part"), "sound", "read of its part"},
@@ -297,10 +342,18 @@ std::span<const BadScheme> bad_schemes() {
             {with<CountsNothing>("bad_counters"), "truth", "host_pages"},
             {with<CountsNoCopies>("bad_copies"), "truth", "gc_page_copies"},
             {with<CountsNoJobs>("bad_jobs"), "truth", "gc_jobs"},
+            {with<CountsJobsTwice>("bad_many_jobs"), "truth", "gc_jobs"},
+            {with<HasNoSpare>("bad_no_spare"), "truth", "spare blocks"},
+            {with<HasTooManySpare>("bad_spare"), "truth", "spare blocks"},
+            {with<EndsTooSoon>("bad_spare_end"), "truth", "spare blocks"},
+            {with<ReadTooMuch>("bad_scan"), "truth", "spare areas"},
             {with<GivesUp>("bad_end"), "overwrites", "read_only"},
             {with<TrimsNothing>("bad_trim"), "trims", "unit"},
             {with<ForgetsTheShutdown>("bad_shutdown"), "shutdown", "clean shutdown"},
             {with<LosesAPageByAKill>("bad_kill"), "kill", "unit 0"},
+            {with<WasAlwaysClean>("bad_clean"), "kill", "clean shutdown"},
+            {with<LosesTheEndOfLongLists>("bad_lists"), "lists", "unit"},
+            {with<KnowsItsProcess>("bad_process"), "same", "in another process"},
             {with<LosesARelocatedPage>("bad_relocation"), "relocation", "unit 1"},
             {with<RemembersInRam>("bad_ram"), "apart", "unit"},
             {with<RemembersInRam>("bad_ram"), "flash", "programs"},

@@ -63,9 +63,9 @@ TEST_CASE("a scheme without defects passes what the defects fail", "[grade]") {
     }
 }
 
-TEST_CASE("every scheme says what is so of its space, blocks and counters, also while programs and erases fail", "[grade]") {
+TEST_CASE("every scheme says what is so of its space, blocks, counters and recovery, also while programs and erases fail", "[grade]") {
     for (const Scheme* scheme : schemes())
-        for (const char* check : {"truth", "failures"}) {
+        for (const char* check : {"plan", "truth", "kill", "lists", "same", "failures"}) {
             CAPTURE(scheme->name, check);
             CHECK(finding(check, std::string{scheme->name}).empty());
         }
