@@ -1,5 +1,6 @@
 #include "fs/fuse/control_socket.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -32,15 +33,20 @@ void limit_wait(int fd, std::chrono::milliseconds patience) {
     for (const int direction : {SO_RCVTIMEO, SO_SNDTIMEO}) (void)setsockopt(fd, SOL_SOCKET, direction, &wait, sizeof wait); // connecting waits, too
 }
 
-/// The process that listens at the other end, if a signal has stopped it; 0: it runs, or is not known.
-pid_t stopped_listener(int fd) {
+/// The process that listens at the other end; 0: not known here.
+pid_t listener_at(int fd) {
     ucred peer{};
     socklen_t size = sizeof peer;
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.pid <= 0) return 0;
-    std::ifstream in{fmt::format("/proc/{}/stat", peer.pid)};
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 ? std::max<pid_t>(peer.pid, 0) : 0;
+}
+
+/// The same, if a signal has stopped it; 0: it runs, or is not known.
+pid_t stopped_listener(int fd) {
+    const pid_t peer = listener_at(fd);
+    std::ifstream in{fmt::format("/proc/{}/stat", peer)};
     const std::string text{std::istreambuf_iterator<char>{in}, {}};
     const std::size_t name_end = text.rfind(") ");
-    return name_end != std::string::npos && text.substr(name_end + 2, 1) == "T" ? peer.pid : 0;
+    return name_end != std::string::npos && text.substr(name_end + 2, 1) == "T" ? peer : 0;
 }
 
 std::expected<sockaddr_un, std::string> address_of(const std::string& path) {
@@ -195,6 +201,15 @@ void ControlSocket::loop() {
         }
         if (watched[1].revents != 0) accept_client();
     }
+}
+
+pid_t listener_of(const std::string& path) {
+    const auto address = address_of(path);
+    if (!address) return 0;
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    const pid_t listener = fd >= 0 && connect(fd, generic(*address), sizeof *address) == 0 ? listener_at(fd) : 0;
+    if (fd >= 0) close(fd);
+    return listener;
 }
 
 std::expected<std::string, std::string> ask_control_socket(const std::string& path, std::string_view request,

@@ -18,6 +18,8 @@
 #include <thread>
 #include <vector>
 
+#include <sys/types.h>
+
 #include "fs/fuse/mount.h"
 
 namespace flashlab {
@@ -55,6 +57,9 @@ private:
     std::atomic<bool> stopping_{false};
     std::thread thread_;
 };
+
+/// The process that listens there. 0: nobody, too many wait there, or the kernel does not show it here.
+[[nodiscard]] pid_t listener_of(const std::string& path);
 
 /// Client side: sends one line and returns the answer without its newline. The error says why nobody answered. With a `patience` the call fails after
 /// that time, when the daemon is stopped or too busy. Without one the caller waits as long as the work takes.

@@ -8,13 +8,18 @@ bin=""
 background() { "$FLASHLAB" mount "$device" "$mnt" "$@" > "$work/mount.log" 2>&1 || { cat "$work/mount.log"; die "mount $*"; }; }
 option_of_mount() { awk -v point="$mnt" '$2 == point { print $4 }' /proc/self/mounts | tr ',' '\n' | grep -qx -- "$1"; }
 acknowledged() { "$FLASHLAB_LIVE_BIN/acknowledged_writer" "$mnt/writer" "$work/acknowledged" 1 "$1" > "$work/writer.log" 2>&1 || { cat "$work/writer.log"; die "acknowledged_writer"; }; }
-# kill -9 of a daemon that is nobody's child: it is the process that holds the image.
-kill_background() {
-    local pid="" fd
+# A daemon that is nobody's child: it is the process that holds the image.
+find_background() {
+    local fd
+    pid=""
     for fd in /proc/[0-9]*/fd/*; do
         if [[ $fd -ef $device/nand.img ]]; then pid=${fd#/proc/} pid=${pid%%/*}; fi
     done
     [[ -n $pid ]] || die "no process holds $device/nand.img"
+}
+kill_background() {
+    local pid
+    find_background
     kill -9 "$pid"
     while kill -0 "$pid" 2> /dev/null; do sleep 0.01; done
     detach
@@ -114,6 +119,27 @@ writeback() {
     rm -rf "$mnt/random" "$mnt/writer"
     "$FLASHLAB" umount "$mnt" || die "umount"
     check_device
+}
+
+contradictions() {
+    say "--- words that contradict each other: the last one holds; links to drive and mount point"
+    background -o noexec,exec,ro,noatime,rw,sync,async
+    ! option_of_mount noexec || die "noexec,exec is noexec"
+    ! option_of_mount sync || die "sync,async is sync"
+    option_of_mount noatime || die "noatime is lost"
+    echo content > "$mnt/file" || die "ro,rw is read-only"
+    local pid
+    find_background
+    ln -s "$mnt" "$work/link"
+    "$FLASHLAB" umount "$work/link" || die "umount by a link"
+    ! compgen -G "/proc/$pid/fd/*" > /dev/null || die "umount ended before the daemon did" # a zombie has no files
+    background -o exec,noexec,rw,ro
+    option_of_mount noexec || die "exec,noexec is exec"
+    option_of_mount ro || die "rw,ro is writable"
+    ln -s "$device" "$work/link-to-drive"
+    "$FLASHLAB" umount "$work/link-to-drive" || die "umount by a link to the drive"
+    ! mounted || die "still mounted"
+    rm "$work/link" "$work/link-to-drive"
 }
 
 read_only() {
@@ -272,6 +298,7 @@ daemonised
 writethrough
 synced_file
 writeback
+contradictions
 read_only
 read_only_twice
 read_only_after_cut

@@ -96,7 +96,10 @@ std::string control_socket_path(const std::string& directory, const std::string&
 }
 
 std::optional<MountEntry> find_mount(const std::string& target) {
-    const std::string wanted = absolute_path(target);
+    struct stat named {};
+    char* const real = ::lstat(target.c_str(), &named) == 0 && S_ISLNK(named.st_mode) ? ::realpath(target.c_str(), nullptr) : nullptr;
+    const std::string wanted = real != nullptr ? real : absolute_path(target);
+    std::free(real); // NOLINT: realpath's
     std::vector<MountEntry> mounts = flashlab_mounts();
     std::ranges::reverse(mounts); // the topmost mount comes first
     for (const MountEntry& mount : mounts)

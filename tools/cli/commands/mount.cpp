@@ -80,7 +80,7 @@ std::expected<MountSessionConfig, std::string> make_config(const MountOptions& o
     config.as_file = o.as_file;
     std::optional<std::string> log = o.log;
     std::string latency = o.latency;
-    for (const auto& option : o.options)
+    for (const auto& option : without_contradicted(o.options))
         if (auto done = apply_option(option, config, log, latency); !done && !(o.sloppy && is_unknown_option(option)))
             return std::unexpected(done.error());
     if (config.as_file && (config.persistence || config.mount.kernel_writeback || config.open.fs.failed_pages != FailedPages::retry))
@@ -130,6 +130,13 @@ std::string wrong_kind(const std::string& directory, bool as_file) {
 }
 
 /// What can be said before anything is opened; empty: all is well.
+/// A directory of another device than its parent may be a subvolume of btrfs. A kernel that does not say is taken to mean a mount.
+bool is_mount_root(const std::string& point) {
+    struct statx about {};
+    const bool is_told = ::statx(AT_FDCWD, point.c_str(), 0, 0, &about) == 0 && (about.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) != 0;
+    return !is_told || (about.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+}
+
 std::string obstacle(const MountSessionConfig& config) {
     if (::access("/dev/fuse", F_OK) != 0)
         return "/dev/fuse is missing: load it with 'modprobe fuse'; in a container start it with --device /dev/fuse --cap-add SYS_ADMIN";
@@ -141,7 +148,7 @@ std::string obstacle(const MountSessionConfig& config) {
         return errno == ENOTCONN ? fmt::format("{}: a mount that died is still here; remove it with: flashlab umount {}", point, shell_word(point))
                                  : fmt::format("{}: {}; make the mount point with: mkdir {}", point, std::strerror(errno), shell_word(point));
     if (!S_ISDIR(here.st_mode)) return fmt::format("{}: is no directory; name an empty directory as mount point", point);
-    if (::stat((point + "/..").c_str(), &above) == 0 && (above.st_dev != here.st_dev || above.st_ino == here.st_ino))
+    if (::stat((point + "/..").c_str(), &above) == 0 && (above.st_dev != here.st_dev || above.st_ino == here.st_ino) && is_mount_root(point))
         return fmt::format("{}: something is mounted here already; unmount it (flashlab umount {}) or name another directory", point,
                            shell_word(point));
     if (const auto mounted = find_mount(config.directory); mounted && !is_further(config))

@@ -1,6 +1,9 @@
 #include "tools/cli/commands/mount_words.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -71,7 +74,29 @@ std::expected<void, std::string> apply_fault_option(const std::string& name, con
     return {};
 }
 
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> opposites{{{"rw", "ro"},
+                                                                                  {"exec", "noexec"},
+                                                                                  {"suid", "nosuid"},
+                                                                                  {"dev", "nodev"},
+                                                                                  {"async", "sync"},
+                                                                                  {"atime", "noatime"},
+                                                                                  {"relatime", "noatime"},
+                                                                                  {"strictatime", "noatime"}}};
+
+bool contradict(std::string_view one, std::string_view other) {
+    return std::ranges::any_of(opposites, [&](const auto& pair) { return pair == std::pair{one, other} || pair == std::pair{other, one}; });
+}
+
 } // namespace
+
+std::vector<std::string> without_contradicted(const std::vector<std::string>& options) {
+    std::vector<std::string> out;
+    for (const std::string& option : options) {
+        std::erase_if(out, [&](const std::string& before) { return contradict(before, option); });
+        out.push_back(option);
+    }
+    return out;
+}
 
 bool is_unknown_option(const std::string& option) {
     const std::string name = option.substr(0, option.find('='));

@@ -31,6 +31,8 @@ bool is_in(const std::array<const char*, N>& names, const std::string& name) {
 /// Takes one word. `log` and `latency` are collected, since -o comes last in the order of precedence. The error is a whole sentence.
 [[nodiscard]] std::expected<void, std::string> apply_option(const std::string& option, MountSessionConfig& config, std::optional<std::string>& log,
                                                             std::string& latency);
+/// Of two words that contradict each other the last one holds, as with mount(8).
+[[nodiscard]] std::vector<std::string> without_contradicted(const std::vector<std::string>& options);
 /// No word of a mount at all.
 [[nodiscard]] bool is_unknown_option(const std::string& option);
 /// The rules of a plan file.

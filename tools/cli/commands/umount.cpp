@@ -10,12 +10,14 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/mount.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "fs/fuse/control_socket.h"
 #include "tools/cli/command_options.h"
 #include "tools/drive/device_directory.h"
 #include "tools/drive/device_history.h"
@@ -138,9 +140,31 @@ int wait_until_closed(const MountEntry& mount, const std::string& looker, double
     return exit_done;
 }
 
+/// The daemon closes its log of failures after the images, and a disk that holds it cannot be unmounted before.
+class Daemon {
+public:
+    explicit Daemon(const std::string& socket) {
+        if (const pid_t process = listener_of(socket); process != 0) process_ = static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
+    }
+    ~Daemon() {
+        if (process_ >= 0) ::close(process_);
+    }
+    Daemon(const Daemon&) = delete;
+    Daemon& operator=(const Daemon&) = delete;
+    /// For a moment: a program that mounts by itself may go on.
+    void wait_for_its_end() const {
+        pollfd watch{.fd = process_, .events = POLLIN, .revents = 0};
+        (void)::poll(&watch, process_ >= 0 ? 1 : 0, process_ >= 0 ? 2000 : 0);
+    }
+
+private:
+    int process_ = -1;
+};
+
 int run_umount(const UmountOptions& o) {
     const auto mounted = find_mount(o.target);
     if (!mounted) return complain(fmt::format("umount: {}: no FlashLab device is mounted here", o.target));
+    const Daemon daemon{control_socket_of(*mounted)};
     const bool is_written = use_of_images(mounted->source) == ImageUse::written;
     const std::string looker = is_written ? "" : control_socket_of(*mounted);
     const auto done = unmount(mounted->mount_point, o.timeout_s);
@@ -148,6 +172,7 @@ int run_umount(const UmountOptions& o) {
     const auto still = done->code == 0 ? std::nullopt : find_mount(o.target); // none: it went by itself, by a cut, say
     if (still && still->device == mounted->device) return not_unmounted(*mounted, *done);
     if (const int code = wait_until_closed(*mounted, looker, o.timeout_s); code != exit_done) return code;
+    daemon.wait_for_its_end();
     // The daemon writes the counters last, and takes its mark out of them when all is closed.
     if (const auto history = DeviceHistory::read(mounted->source); is_written && history && history->in_use)
         return complain(fmt::format("umount: {0}: is unmounted, but was not closed cleanly: what was not synced may be lost; {1} or the syslog say "
