@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <thread>
 
 #include <fmt/format.h>
@@ -16,6 +17,7 @@
 #include "tools/host/subprocess.h"
 
 namespace flashlab {
+namespace files = std::filesystem;
 namespace {
 
 constexpr std::size_t longest_socket_path = 107;
@@ -44,6 +46,14 @@ std::expected<Json, std::string> ask_socket(const std::string& socket, const std
     if (!json) return std::unexpected(fmt::format("the mount of {} answered with {}", directory, json.error()));
     if (const std::string error = (*json)["error"].text(); !error.empty()) return std::unexpected(error);
     return json;
+}
+
+constexpr int most_links = 40; ///< as the kernel's
+
+std::optional<std::string> target_of_link(const std::string& path) {
+    std::error_code error;
+    const auto target = files::read_symlink(path, error);
+    return error ? std::nullopt : std::optional{(files::path{path}.parent_path() / target).string()};
 }
 
 /// The runtime directory must belong to this user, and nobody else may write to it: otherwise others could put a socket of theirs in the place of
@@ -96,15 +106,17 @@ std::string control_socket_path(const std::string& directory, const std::string&
 }
 
 std::optional<MountEntry> find_mount(const std::string& target) {
-    struct stat named {};
-    char* const real = ::lstat(target.c_str(), &named) == 0 && S_ISLNK(named.st_mode) ? ::realpath(target.c_str(), nullptr) : nullptr;
-    const std::string wanted = real != nullptr ? real : absolute_path(target);
-    std::free(real); // NOLINT: realpath's
+    std::string wanted = absolute_path(target);
     std::vector<MountEntry> mounts = flashlab_mounts();
     std::ranges::reverse(mounts); // the topmost mount comes first
-    for (const MountEntry& mount : mounts)
-        if (mount.mount_point == wanted || absolute_path(mount.source) == wanted)
-            if (auto found = if_it_is(mount, wanted)) return found;
+    for (int links = 0; links < most_links; ++links) {
+        for (const MountEntry& mount : mounts)
+            if (mount.mount_point == wanted || absolute_path(mount.source) == wanted)
+                if (auto found = if_it_is(mount, wanted)) return found;
+        const auto there = target_of_link(wanted); // after the look by name: a mount whose daemon is stopped answers nothing
+        if (!there) break;
+        wanted = absolute_path(*there);
+    }
     if (!is_in_use(target)) return std::nullopt;
     for (const MountEntry& mount : mounts) // the folder of the device may have been moved
         if (auto found = if_it_is(mount, wanted)) return found;
