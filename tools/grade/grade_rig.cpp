@@ -101,9 +101,7 @@ void GradeRig::step(Random& random) {
 
 void GradeRig::read_any(Random& random) {
     if (!works()) return;
-    const auto unit = static_cast<std::uint32_t>(random.below(units()));
-    const auto done = device_->ssd().read(model_->sector_of(unit), model_->unit_bytes() / sector_bytes, page_, now_);
-    if (answered(fmt::format("a read of page {}", unit), done)) now_ = *done;
+    now_ = read(static_cast<std::uint32_t>(random.below(units())));
 }
 
 void GradeRig::relocate(BlockId block) {
@@ -113,10 +111,10 @@ void GradeRig::relocate(BlockId block) {
     now_ = std::max(now_, *moved);
 }
 
-void GradeRig::read(std::uint32_t unit) {
+SimTime GradeRig::read(std::uint32_t unit) {
     std::ranges::fill(page_, std::byte{0xee});
     const auto done = device_->ssd().read(model_->sector_of(unit), model_->unit_bytes() / sector_bytes, page_, now_);
-    (void)answered(fmt::format("a read of page {}", unit), done);
+    return answered(fmt::format("a read of page {}", unit), done) ? *done : now_;
 }
 
 void GradeRig::look() {

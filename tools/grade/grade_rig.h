@@ -53,7 +53,7 @@ private:
     [[nodiscard]] bool works() const { return device_ != nullptr && model_ != nullptr && !wrong_; }
     void open();
     bool answered(std::string_view what, const DeviceResult<SimTime>& done);
-    void read(std::uint32_t unit);
+    SimTime read(std::uint32_t unit);   ///< into page_; when it is answered
     void read_part(std::uint32_t unit); ///< after read()
 
     /// Puts a witness between the drive and the scheme: the drive's own answers come later, over the link.

@@ -4,6 +4,7 @@
 #include <utility>
 
 namespace flashlab {
+
 std::optional<EventLevel> parse_event_level(const std::string& text) {
     const auto at = std::ranges::find(event_level_names, text);
     return at == event_level_names.end() ? std::nullopt : std::optional{static_cast<EventLevel>(at - event_level_names.begin())};

@@ -152,7 +152,9 @@ std::optional<std::string> warning_on_work_before(Device& device, const RunSnaps
 }
 
 Json report_run(const RunIdentity& run, Device& device, const RunSnapshot& before, const RunTally& tally) {
-    const RunSnapshot after = RunSnapshot::of(device, tally.end);
+    // Writes are answered by a buffer before the buses have worked for them: the time is the flash's, which may go on after the last answer.
+    const SimTime at_rest = std::max(tally.end, device.ssd().last_reserved_end());
+    const RunSnapshot after = RunSnapshot::of(device, at_rest);
     const std::uint64_t page = device.config().ssd.nand.geometry.page_bytes;
     const double seconds = static_cast<double>((tally.end - tally.begin).count()) / 1e9;
     const auto per_second = [&](double amount) { return seconds > 0 ? amount / seconds : 0.0; };
@@ -165,13 +167,10 @@ Json report_run(const RunIdentity& run, Device& device, const RunSnapshot& befor
     Json latency = tally.all.to_json();
     latency.add("read", tally.read.to_json());
     latency.add("write", tally.write.to_json());
-    // Writes are answered by a buffer before the buses have worked for them: the time is the flash's, which may go on after the last answer.
-    const SimTime at_rest = std::max(tally.end, device.ssd().last_reserved_end());
-    const std::vector<std::uint64_t> busy_ns = device.sample_details(at_rest).channel_busy_ns;
     const double flash_ns = static_cast<double>((at_rest - tally.begin).count());
     Json utilisation{Json::Array{}};
-    for (std::size_t c = 0; c < busy_ns.size(); ++c)
-        utilisation.push(flash_ns > 0 ? static_cast<double>(busy_ns[c] - before.channel_busy_ns[c]) / flash_ns : 0.0);
+    for (std::size_t c = 0; c < after.channel_busy_ns.size(); ++c)
+        utilisation.push(flash_ns > 0 ? static_cast<double>(after.channel_busy_ns[c] - before.channel_busy_ns[c]) / flash_ns : 0.0);
     const auto merges = [&](const char* name) { return after.own[name] - before.own[name]; };
     rusage used{};
     ::getrusage(RUSAGE_SELF, &used);

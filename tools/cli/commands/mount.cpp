@@ -129,7 +129,6 @@ std::string wrong_kind(const std::string& directory, bool as_file) {
     return fmt::format("{0}: is a raw drive, without a file system of FlashLab's own: mount it with: flashlab mount --as-file {0} MNT", directory);
 }
 
-/// What can be said before anything is opened; empty: all is well.
 /// A directory of another device than its parent may be a subvolume of btrfs. A kernel that does not say is taken to mean a mount.
 bool is_mount_root(const std::string& point) {
     struct statx about {};
@@ -137,6 +136,7 @@ bool is_mount_root(const std::string& point) {
     return !is_told || (about.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
 }
 
+/// What can be said before anything is opened; empty: all is well.
 std::string obstacle(const MountSessionConfig& config) {
     if (::access("/dev/fuse", F_OK) != 0)
         return "/dev/fuse is missing: load it with 'modprobe fuse'; in a container start it with --device /dev/fuse --cap-add SYS_ADMIN";

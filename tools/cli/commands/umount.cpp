@@ -154,7 +154,7 @@ public:
     /// For a moment: a program that mounts by itself may go on.
     void wait_for_its_end() const {
         pollfd watch{.fd = process_, .events = POLLIN, .revents = 0};
-        (void)::poll(&watch, process_ >= 0 ? 1 : 0, process_ >= 0 ? 2000 : 0);
+        if (process_ >= 0) (void)::poll(&watch, 1, 2000);
     }
 
 private:
@@ -164,9 +164,10 @@ private:
 int run_umount(const UmountOptions& o) {
     const auto mounted = find_mount(o.target);
     if (!mounted) return complain(fmt::format("umount: {}: no FlashLab device is mounted here", o.target));
-    const Daemon daemon{control_socket_of(*mounted)};
+    const std::string socket = control_socket_of(*mounted);
+    const Daemon daemon{socket};
     const bool is_written = use_of_images(mounted->source) == ImageUse::written;
-    const std::string looker = is_written ? "" : control_socket_of(*mounted);
+    const std::string looker = is_written ? "" : socket;
     const auto done = unmount(mounted->mount_point, o.timeout_s);
     if (!done) return complain(fmt::format("umount: {}", done.error()));
     const auto still = done->code == 0 ? std::nullopt : find_mount(o.target); // none: it went by itself, by a cut, say
