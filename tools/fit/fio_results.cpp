@@ -1,8 +1,10 @@
 #include "tools/fit/fio_results.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -16,6 +18,27 @@ namespace {
 
 constexpr std::uint64_t longest_results = std::uint64_t{64} << 20;
 
+/// Of a list "4k,8k" what is for reads or for writes; a single value is for both.
+std::string of_direction(const std::string& list, bool of_writes) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    if (!of_writes || comma == list.size()) return list.substr(0, comma);
+    return list.substr(comma + 1, list.find(',', comma + 1) - comma - 1);
+}
+
+/// 4k, 4kb and 4ki are powers of 1024 in fio, 4kib of 1000: the other way round than parse_size has it.
+std::expected<std::uint64_t, std::string> fio_number(std::string text) {
+    std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    std::uint64_t value = 0;
+    const char* const end = text.data() + text.size();
+    if (text.starts_with("0x"))
+        if (const auto read = std::from_chars(text.data() + 2, end, value, 16); read.ec == std::errc{} && read.ptr == end) return value;
+    if (text.ends_with("ib"))
+        text.erase(text.size() - 2, 1);
+    else if (text.ends_with('b') || text.ends_with('i'))
+        text.pop_back();
+    return parse_size(text);
+}
+
 /// One job's options, over those of all jobs.
 class FioOptions {
 public:
@@ -27,24 +50,32 @@ public:
                 if (!(*options)[key].is_null()) return (*options)[key].text();
         return std::string{otherwise};
     }
-    /// The first of a list "4k,8k"; a size or a number, as fio reads it. Of what is none: not_understood().
-    [[nodiscard]] std::uint64_t number(std::string_view name, std::string_view other, std::uint64_t otherwise) const {
+    /// A size or a number, as fio reads it: of a list "4k,8k" what is for this direction. Of what is none: not_understood().
+    [[nodiscard]] std::uint64_t number(std::string_view name, std::string_view other, std::uint64_t otherwise, bool of_writes = false) const {
         const std::string all = text(name, other, "");
-        if (all.empty()) return otherwise;
-        const std::string first = all.substr(0, all.find_first_of(",-/"));
-        if (first.starts_with("0x") || first.starts_with("0X")) {
-            std::uint64_t value = 0;
-            const auto end = std::from_chars(first.data() + 2, first.data() + first.size(), value, 16);
-            if (end.ec == std::errc{} && end.ptr == first.data() + first.size()) return value;
-        } else if (const auto value = parse_size(first.ends_with("Ki") || first.ends_with("Mi") ? first + "B" : first)) {
-            return *value;
-        }
-        if (not_understood_.empty()) not_understood_ = fmt::format("{}={}: is not understood as a number or a size", name, all);
-        return otherwise;
+        const std::string one = of_direction(all, of_writes);
+        return one.empty() ? otherwise : understood(name, one).value_or(otherwise);
+    }
+    /// Of the settings of a mix the later counts, and the job's own.
+    [[nodiscard]] std::uint32_t mixed_reads() const {
+        std::uint64_t reads = 50;
+        for (const Json* options : {&global_, &own_})
+            for (const auto& [name, value] : options->members()) {
+                if (name != "rwmixread" && name != "rwmixwrite") continue;
+                const std::uint64_t percent = std::min<std::uint64_t>(understood(name, value.text()).value_or(50), 100);
+                reads = name == "rwmixread" ? percent : 100 - percent;
+            }
+        return static_cast<std::uint32_t>(reads);
     }
     [[nodiscard]] const std::string& not_understood() const { return not_understood_; }
 
 private:
+    [[nodiscard]] std::optional<std::uint64_t> understood(std::string_view name, const std::string& text) const {
+        if (const auto value = fio_number(text)) return *value;
+        if (not_understood_.empty()) not_understood_ = fmt::format("{}={}: is not understood as a number or a size", name, text);
+        return std::nullopt;
+    }
+
     mutable std::string not_understood_;
     const Json& global_;
     const Json& own_;
@@ -88,18 +119,11 @@ void take_direction(TimedDirection& into, double& requests_before, const Json& d
 /// "900" of both directions, "900,100" of reads and writes; of bytes, with `divisor`.
 std::array<double, 2> planned_of(const std::string& text, double divisor, std::uint32_t read_percent) {
     std::array<double, 2> out{};
-    const std::size_t comma = std::min(text.find(','), text.size());
     for (const std::size_t direction : {0u, 1u}) {
-        const auto value = parse_size(direction == 0 || comma == text.size() ? text.substr(0, comma) : text.substr(comma + 1));
+        const auto value = fio_number(of_direction(text, direction == 1));
         if (value && (direction == 0 ? read_percent != 0 : read_percent != 100)) out[direction] = static_cast<double>(*value) / divisor;
     }
     return out;
-}
-
-/// A percentage of reads; fio takes that of the writes, too.
-std::uint32_t mixed_reads(const FioOptions& options) {
-    const std::uint64_t writes = std::min<std::uint64_t>(options.number("rwmixwrite", "rwmixwrite", 50), 100);
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(options.number("rwmixread", "rwmixread", 100 - writes), 100));
 }
 
 std::expected<FitStream, std::string> stream_of(const std::string& name, const FioOptions& options) {
@@ -112,12 +136,15 @@ std::expected<FitStream, std::string> stream_of(const std::string& name, const F
     stream.in_order = !rw.starts_with("rand");
     if (rw.find("trim") != rw.npos) return std::unexpected(fmt::format("job {}: rw={}: trims are not fitted; leave the job out", name, rw));
     const bool mixes = rw.starts_with("randrw") || rw.starts_with("rw") || rw.starts_with("readwrite");
-    stream.read_percent = mixes ? mixed_reads(options) : rw.find("read") != rw.npos ? 100 : 0;
-    stream.block_bytes = options.number("bs", "blocksize", 4096);
+    stream.read_percent = mixes ? options.mixed_reads() : rw.find("read") != rw.npos ? 100 : 0;
+    stream.block_bytes = options.number("bs", "blocksize", 4096, stream.read_percent == 0);
+    if (mixes && options.number("bs", "blocksize", 4096, true) != stream.block_bytes)
+        return std::unexpected(
+            fmt::format("job {}: bs={}: sizes of reads and writes differ; leave the job out", name, options.text("bs", "blocksize", "")));
     if (stream.block_bytes == 0 || stream.block_bytes % 512 != 0)
         return std::unexpected(fmt::format("job {}: bs={}: a multiple of 512 is wanted", name, stream.block_bytes));
     const std::string engine = options.text("ioengine", "ioengine", "");
-    const bool waits = engine.ends_with("sync") || engine == "pvsync2" || engine == "mmap"; // iodepth is not for it
+    const bool waits = engine.ends_with("sync") || engine == "pvsync2" || engine == "splice" || engine == "mmap"; // iodepth is not for it
     const std::uint64_t depth =
         (waits ? 1 : options.number("iodepth", "iodepth", 1)) * std::max<std::uint64_t>(1, options.number("numjobs", "numjobs", 1));
     stream.depth = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(depth, 1, 65536));

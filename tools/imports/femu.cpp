@@ -27,11 +27,13 @@ std::string place_in(const std::string& path, std::string_view text, std::size_t
 
 constexpr std::string_view femu_device = "femu,";
 
-/// Where a device of FEMU begins, at or after `from`; not in a comment of a script.
+/// Where a device of FEMU begins, at or after `from`: behind -device, and not in a comment of a script.
 std::size_t device_in(std::string_view text, std::size_t from) {
     for (std::size_t at = text.find(femu_device, from); at != text.npos; at = text.find(femu_device, at + 1)) {
         const std::size_t line = text.substr(0, at).rfind('\n') + 1; // npos + 1 is 0
         const std::string_view before = text.substr(line, at - line);
+        const std::size_t option = text.substr(0, at).find_last_not_of(" \t\r\n\\'\"=,") + 1; // npos + 1 is 0
+        if (!text.substr(0, option).ends_with("-device")) continue;
         const std::size_t hash = before.find('#');
         if (hash == before.npos || (hash > 0 && before[hash - 1] != ' ' && before[hash - 1] != '\t')) return at;
     }
@@ -57,6 +59,16 @@ const std::map<std::string, std::string, std::less<>> femu_left_out{{"gc_thres_p
                                                                     {"queues", "bench --queue"},
                                                                     {"id", "a name of QEMU's"},
                                                                     {"serial", "a name of QEMU's"}};
+
+/// What the size of the device leaves of the flash.
+void take_spare(double size_mib, double raw_mib, std::string_view origin, Imported& out) {
+    const std::string share = fmt::format("{} of {} MiB{}", size_mib, raw_mib, origin);
+    constexpr long long most = 899;
+    const long long spare = size_mib > 0 && size_mib < raw_mib ? std::llround(1000 * (1 - size_mib / raw_mib)) : 0;
+    if (spare == 0) return out.note(Kind::nearly, "devsz_mb", share, "leaves no spare of the flash: ftl.reserved_permille stays as it is");
+    out.take("devsz_mb", share, "ftl.reserved_permille", fmt::format("{}", std::min(most, spare)));
+    if (spare > most) out.note(Kind::nearly, "devsz_mb", fmt::format("{} permille are spare", spare), fmt::format("{} are the most", most));
+}
 
 } // namespace
 
@@ -99,19 +111,13 @@ std::expected<Imported, std::string> import_femu(const std::string& path) {
     out.take("secsz x secs_per_pg", fmt::format("{} B", page), "nand.page_bytes", fmt::format("{}", std::llround(page)));
     const double bus = number("ch_xfer_lat", 0);
     out.take("ch_xfer_lat", fmt::format("{}", bus), "nand.bus_ps_per_byte", fmt::format("{}", page > 0 ? std::llround(bus * 1000 / page) : 0));
+    if (bus > 0) out.note(Kind::nearly, "ch_xfer_lat", fmt::format("{}", bus), "charged for each transfer; FEMU's black box has that switched off");
     out.keys.insert(out.keys.end(),
                     {{"nand.command_ns", "0"}, {"nand.factory_bad_per_million", "0"}, {"nand.cell", "slc"}, {"ftl.scheme", "page_map"}});
     out.note(Kind::nearly, "the flash", "", "one time for all pages: cells of one bit");
     out.note(Kind::nearly, "the map", "", "page_map, whole in DRAM, as FEMU's black box has it");
     const double raw = page * of_key("pgs_per_blk") * of_key("blks_per_pl") * of_key("pls_per_lun") * of_key("luns_per_ch") * of_key("nchs");
-    const double size = number("devsz_mb", 0) * 1024 * 1024;
-    if (size > 0 && size < raw) {
-        constexpr long long most = 899;
-        const long long spare = std::llround(1000 * (1 - size / raw));
-        out.take("devsz_mb", fmt::format("{} of {} MiB", size / 1048576, raw / 1048576), "ftl.reserved_permille",
-                 fmt::format("{}", std::min(most, spare)));
-        if (spare > most) out.note(Kind::nearly, "devsz_mb", fmt::format("{} permille are spare", spare), fmt::format("{} are the most", most));
-    }
+    take_spare(number("devsz_mb", 1024), raw / (1024 * 1024), options.contains("devsz_mb") ? "" : ", not given: FEMU's own", out);
     if (const auto mode = options.find("femu_mode"); mode != options.end() && mode->second.value != "1")
         out.note(Kind::nearly, "femu_mode", mode->second.value, "read as 1, the black box");
     if (!error.empty()) return std::unexpected(error);

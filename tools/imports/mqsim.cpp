@@ -78,7 +78,6 @@ const std::map<std::string, std::string, std::less<>> mqsim_left_out{
     {"ResponseTime_Logging_Period_Length", "an event log has each request: --events"},
     {"SATA_Processing_Delay", "only PCIe is read; host_link.request_overhead_ns is the key"},
     {"Memory_Type", "the data lie on flash"},
-    {"Enabled_Preconditioning", "--precondition says how the drive is filled"},
     {"Data_Cache_Sharing_Mode", "all queues share the write buffer"},
     {"Data_Cache_DRAM_Row_Size", "the write buffer takes no time of its own"},
     {"Data_Cache_DRAM_Data_Rate", "the write buffer takes no time of its own"},
@@ -96,6 +95,10 @@ const std::map<std::string, std::string, std::less<>> mqsim_left_out{
     {"Preferred_suspend_erase_time_for_read", "a read that waits suspends at once"},
     {"Preferred_suspend_erase_time_for_write", "writes suspend nothing"},
     {"Preferred_suspend_write_time_for_read", "a read that waits suspends at once"},
+    {"Page_Read_Latency_CSB", "these cells have no such page"},
+    {"Page_Read_Latency_MSB", "these cells have no such page"},
+    {"Page_Program_Latency_CSB", "these cells have no such page"},
+    {"Page_Program_Latency_MSB", "these cells have no such page"},
     {"Flash_Comm_Protocol", "the rate of the channel says it"},
     {"IO_Queue_Depth", "a queue holds what its load submits"},
     {"Data_Cache_Capacity_Per_Stream", "all queues share the write buffer"},
@@ -104,6 +107,10 @@ const std::map<std::string, std::string, std::less<>> mqsim_left_out{
     {"Die_IDs", "each queue uses all dies"},
     {"Plane_IDs", "each queue uses all planes"},
     {"Working_Set_Percentage", "a load covers the whole drive"},
+    {"Bandwidth", "the number of requests in the queue says when they come"},
+    {"Intensity", "the number of requests in the queue, or Bandwidth, says when they come"},
+    {"Average_No_of_Reqs_in_Queue", "the rate says when requests come"},
+    {"Total_Requests_To_Generate", "Stop_Time ends the flow"},
     {"Variance_Request_Size", "requests have one size"},
     {"Address_Alignment_Unit", "requests are aligned to their size"},
     {"Generated_Aligned_Addresses", "requests are aligned to their size"},
@@ -125,12 +132,12 @@ void take_number(MqsimSettings& from, const char* name, const char* key, Importe
 }
 
 /// LSB, CSB and MSB of a latency that here is one: their mean over the cell's page types.
-void take_mean(MqsimSettings& from, const std::string& name, const char* key, bool has_csb, Imported& out) {
+void take_mean(MqsimSettings& from, const std::string& name, const char* key, const std::vector<std::string>& page_types, Imported& out) {
     double sum = 0, least = 1e18, most = 0;
     int types = 0;
-    for (const char* type : {"_LSB", "_CSB", "_MSB"}) {
+    for (const std::string& type : page_types) {
         const auto value = from.number(name + type);
-        if (!value || (!has_csb && std::string_view{type} == "_CSB")) continue;
+        if (!value) continue;
         sum += *value;
         ++types;
         least = std::min(least, *value);
@@ -158,12 +165,14 @@ void take_flash(MqsimSettings& flash, Imported& out) {
     const auto cell = cells.find(flash.word("Flash_Technology", "MLC"));
     if (cell == cells.end()) return flash.fail(*technology, fmt::format("'{}': known are SLC, MLC and TLC", technology->text));
     out.take("Flash_Technology", cell->first, "nand.cell", cell->second);
-    const bool has_csb = cell->second == "tlc", has_types = cell->second != "slc";
-    take_mean(flash, "Page_Read_Latency", "nand.page_read_ns", has_csb, out);
-    take_mean(flash, "Page_Program_Latency", "nand.page_program_ns", has_csb, out);
-    if (has_types) {
+    std::vector<std::string> page_types{"_LSB"};
+    if (cell->second == "tlc") page_types.emplace_back("_CSB");
+    if (cell->second != "slc") page_types.emplace_back("_MSB");
+    take_mean(flash, "Page_Read_Latency", "nand.page_read_ns", page_types, out);
+    take_mean(flash, "Page_Program_Latency", "nand.page_program_ns", page_types, out);
+    if (page_types.size() > 1) {
         take_number(flash, "Page_Program_Latency_LSB", "nand.lsb_program_ns", out);
-        if (has_csb) take_number(flash, "Page_Program_Latency_CSB", "nand.csb_program_ns", out);
+        if (page_types.size() > 2) take_number(flash, "Page_Program_Latency_CSB", "nand.csb_program_ns", out);
         take_number(flash, "Page_Program_Latency_MSB", "nand.msb_program_ns", out);
     }
     const std::string suspends = flash.word("CMD_Suspension_Support", "NONE");
@@ -260,30 +269,53 @@ std::string queue_of(MqsimSettings& flow, Imported& out) {
                                                    : "write",
                                     std::llround(sectors) * 512, priority);
     if (is_mixed) queue += fmt::format(",rwmixread={}", std::llround(reads));
-    const auto intensity = flow.number("Intensity");
-    const long long stop_us = std::llround(flow.number("Stop_Time").value_or(0) / 1e3);
-    const auto requests = flow.number("Total_Requests_To_Generate").value_or(0);
-    const auto depth = flow.number("Average_No_of_Reqs_in_Queue", 65536);
     const std::string generator = flow.word("Synthetic_Generator_Type", "QUEUE_DEPTH");
-    if (generator != "BANDWIDTH" && generator != "QUEUE_DEPTH") flow.fail_word("Synthetic_Generator_Type", "QUEUE_DEPTH and BANDWIDTH");
-    if (generator == "BANDWIDTH")
-        queue += fmt::format(",rate={},rate-process=poisson", std::max(1ll, std::llround(intensity.value_or(1))));
-    else
-        queue += fmt::format(",iodepth={}", std::max(1ll, std::llround(depth.value_or(1))));
-    if (requests != 0) // else the time alone ends it
-        queue += fmt::format(",io-size={}", std::llround(requests) * std::llround(sectors) * 512);
+    if (generator == "BANDWIDTH" || generator == "ARRIVAL_RATE") { // names of the same: bytes a second that come whatever the drive does
+        const auto bandwidth = flow.number("Bandwidth");
+        const double rate = bandwidth ? *bandwidth : flow.number("Intensity").value_or(0);
+        const XmlElement* type = flow.find("Synthetic_Generator_Type");
+        if (rate < 1) flow.fail(*type, "wants a Bandwidth or an Intensity beside it, of 1 byte a second at least");
+        constexpr int most_in_flight = 65536; // that bench has
+        queue += fmt::format(",iodepth={},rate={},rate-process=poisson", most_in_flight, std::llround(rate));
+    } else if (generator == "QUEUE_DEPTH") {
+        queue += fmt::format(",iodepth={}", std::max(1ll, std::llround(flow.number("Average_No_of_Reqs_in_Queue", 65536).value_or(1))));
+    } else {
+        flow.fail_word("Synthetic_Generator_Type", "QUEUE_DEPTH, BANDWIDTH and ARRIVAL_RATE");
+    }
+    const long long stop_us = std::llround(flow.number("Stop_Time").value_or(0) / 1e3);
+    const auto requests = stop_us != 0 ? 0 : flow.number("Total_Requests_To_Generate").value_or(0); // the time alone ends it, if there is one
+    if (requests != 0) queue += fmt::format(",io-size={}", std::llround(requests) * std::llround(sectors) * 512);
     if (stop_us != 0) queue += fmt::format(",runtime={}us", stop_us);
     if (requests == 0 && stop_us == 0) out.note(Kind::nearly, "Stop_Time", "0", "nothing ends this flow: the load ends after bench's 64M");
     return queue;
 }
 
-std::expected<void, std::string> take_scenario(const XmlElement& scenario, const std::string& file, std::size_t number, Imported& out) {
+/// RANDOM_HOTCOLD as a distribution, which all flows of a run share.
+void take_places(MqsimSettings& flow, std::string& distribution, bool& is_even_somewhere, Imported& out) {
+    const std::string addresses = flow.word("Address_Distribution", "RANDOM_UNIFORM");
+    const double hot = flow.number("Percentage_of_Hot_Region", 100).value_or(0);
+    if (!is_hot_and_cold(addresses)) {
+        is_even_somewhere = is_even_somewhere || addresses != "STREAMING";
+        return;
+    }
+    const std::string own = fmt::format("hotspot:{},{}", hot / 100, 1 - hot / 100);
+    if (!distribution.empty() && distribution != own)
+        out.note(Kind::nearly, "Percentage_of_Hot_Region", fmt::format("{}", hot), "one distribution for all that runs together: " + distribution);
+    else
+        distribution = own;
+}
+
+std::expected<void, std::string> take_scenario(const XmlElement& scenario, const std::string& file, std::size_t number, bool is_filled,
+                                               Imported& out) {
     ImportedLoad load{.title = fmt::format("{}, scenario {}", scenario.name, number), .command = {"bench"}};
-    double occupied = 0;
+    double occupied = 0, least_occupied = 100;
     std::string distribution;
+    bool is_even_somewhere = false;
     for (const XmlElement& element : scenario.children) {
         MqsimSettings flow{element, file};
-        occupied = std::max(occupied, flow.number("Initial_Occupancy_Percentage", 100).value_or(0));
+        const double own = flow.number("Initial_Occupancy_Percentage", 100).value_or(0);
+        if (is_filled) occupied = std::max(occupied, own);
+        least_occupied = std::min(least_occupied, own);
         if (const std::string mode = flow.word("Device_Level_Data_Caching_Mode", "WRITE_CACHE"); mode != "WRITE_CACHE")
             out.note(Kind::nearly, "Device_Level_Data_Caching_Mode", mode,
                      "the write buffer serves all queues: dram.write_buffer_bytes = 0 is without");
@@ -293,7 +325,8 @@ std::expected<void, std::string> take_scenario(const XmlElement& scenario, const
             if (path.empty()) flow.fail(element, "has no File_Path");
             out.note(Kind::taken, "File_Path", path, "sought from the directory of load.sh");
             (void)flow.find("Priority_Class"); // a trace has the drive to itself
-            ImportedLoad replay{.title = load.title + ", trace", .command = {"replay", path, "--format", "mqsim"}};
+            ImportedLoad replay{.title = load.title + ", trace", .command = {"replay", path, "--format", "mqsim", "--wrap"}};
+            out.note(Kind::nearly, "File_Path", path, "--wrap: addresses go round, as in MQSim; devices, which it ignores, have a place each");
             if (const std::string unit = flow.word("Time_Unit", "NANOSECOND"); unit != "NANOSECOND")
                 out.note(Kind::nearly, "Time_Unit", unit, "read as nanoseconds: convert the trace first");
             if (const auto share = flow.number("Percentage_To_Be_Executed", 100); share && *share != 100)
@@ -302,12 +335,7 @@ std::expected<void, std::string> take_scenario(const XmlElement& scenario, const
             if (occupied > 0) replay.command.insert(replay.command.end(), {"--precondition", fmt::format("fill:{}", std::llround(occupied))});
             out.loads.push_back(std::move(replay));
         } else if (element.name == "IO_Flow_Parameter_Set_Synthetic") {
-            if (is_hot_and_cold(flow.word("Address_Distribution", ""))) {
-                const double hot = flow.number("Percentage_of_Hot_Region", 100).value_or(0);
-                distribution = fmt::format("hotspot:{},{}", hot / 100, 1 - hot / 100);
-            } else {
-                (void)flow.find("Percentage_of_Hot_Region");
-            }
+            take_places(flow, distribution, is_even_somewhere, out);
             load.command.insert(load.command.end(), {"--queue", queue_of(flow, out)});
         } else {
             flow.fail(element, "is no flow: known are IO_Flow_Parameter_Set_Synthetic and IO_Flow_Parameter_Set_Trace_Based");
@@ -315,7 +343,11 @@ std::expected<void, std::string> take_scenario(const XmlElement& scenario, const
         if (!flow.error().empty()) return std::unexpected(flow.error());
         note_the_rest(flow, out);
     }
+    if (occupied > least_occupied)
+        out.note(Kind::nearly, "Initial_Occupancy_Percentage", fmt::format("{} to {}", least_occupied, occupied), "the whole drive has the largest");
     if (load.command.size() == 1) return {};
+    if (!distribution.empty() && is_even_somewhere)
+        out.note(Kind::nearly, "Address_Distribution", distribution, "one for all that runs together: flows of even random places have it, too");
     if (!distribution.empty()) load.command.insert(load.command.end(), {"--random-distribution", distribution});
     if (occupied > 0) load.command.insert(load.command.end(), {"--precondition", fmt::format("fill:{}", std::llround(occupied))});
     out.loads.push_back(std::move(load));
@@ -347,6 +379,9 @@ std::expected<Imported, std::string> import_mqsim(const std::string& ssdconfig, 
         return std::unexpected(fmt::format("{}:{}:{}: has no Device_Parameter_Set with a Flash_Parameter_Set", ssdconfig, tree->line, tree->column));
     Imported out;
     MqsimSettings flash{flash_part, ssdconfig};
+    const bool is_filled = device.word("Enabled_Preconditioning", "TRUE") != "FALSE";
+    out.note(Kind::taken, "Enabled_Preconditioning", device.text("Enabled_Preconditioning", "not given"),
+             is_filled ? "--precondition" : "the drive begins empty: Initial_Occupancy_Percentage does not count");
     take_device(host, device, out);
     take_flash(flash, out);
     for (const MqsimSettings* settings : {&all, &host, &device, &flash}) {
@@ -357,7 +392,7 @@ std::expected<Imported, std::string> import_mqsim(const std::string& ssdconfig, 
     const auto scenarios = tree_of(workload, "MQSim_IO_Scenarios");
     if (!scenarios) return std::unexpected(scenarios.error());
     for (std::size_t i = 0; i < scenarios->children.size(); ++i)
-        if (const auto taken = take_scenario(scenarios->children[i], workload, i + 1, out); !taken) return std::unexpected(taken.error());
+        if (const auto taken = take_scenario(scenarios->children[i], workload, i + 1, is_filled, out); !taken) return std::unexpected(taken.error());
     return out;
 }
 

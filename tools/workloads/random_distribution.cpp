@@ -20,12 +20,26 @@ std::optional<double> fraction(std::string_view text) {
     return scaled ? std::optional{static_cast<double>(*scaled) / 1e6} : std::nullopt;
 }
 
+/// Sum of k^-theta, k from 1 to n: the first terms one by one, the others by Euler's and Maclaurin's formula, to 12 digits.
+double zeta(std::uint64_t n, double theta) {
+    constexpr std::uint64_t one_by_one = 1000;
+    double sum = 0;
+    const auto term = [&](double k) { return portable_pow(k, -theta); };
+    for (std::uint64_t k = 1; k <= std::min(n, one_by_one); ++k) sum += term(static_cast<double>(k));
+    if (n <= one_by_one) return sum;
+    const double from = one_by_one, to = static_cast<double>(n);
+    const double area = (portable_pow(to, 1 - theta) - portable_pow(from, 1 - theta)) / (1 - theta);
+    return sum + area + (term(to) - term(from)) / 2 + theta * (term(from) / from - term(to) / to) / 12;
+}
+
 } // namespace
 
 std::expected<DistributionSpec, std::string> parse_distribution(std::string_view text) {
     const auto wrong = [&] {
-        return std::unexpected(fmt::format(
-            "distribution '{}': uniform, sequential, zipf:THETA (0.01 to 5), pareto:H (0 to 0.5) or hotspot:SHARE,PROBABILITY is wanted", text));
+        return std::unexpected(fmt::format("distribution '{}': uniform, sequential, zipf:THETA (0.01 to 5), pareto:H (0 to 0.5), "
+                                           "hotspot:SHARE,PROBABILITY, fio-zipf:THETA (not 1) or "
+                                           "fio-pareto:H is wanted",
+                                           text));
     };
     const std::size_t colon = std::min(text.find(':'), text.size());
     const std::string_view name = text.substr(0, colon);
@@ -42,22 +56,30 @@ std::expected<DistributionSpec, std::string> parse_distribution(std::string_view
         return DistributionSpec{DistributionKind::hotspot, *share, *probability};
     }
     const auto parameter = fraction(rest);
-    if (name == "zipf" && parameter && *parameter >= 0.01 && *parameter <= 5)
-        return DistributionSpec{.kind = DistributionKind::zipf, .parameter = *parameter};
-    if (name == "pareto" && parameter && *parameter > 0 && *parameter < 0.5)
-        return DistributionSpec{.kind = DistributionKind::pareto, .parameter = *parameter};
+    if (!parameter) return wrong();
+    const bool is_theta = *parameter >= 0.01 && *parameter <= 5, is_h = *parameter > 0 && *parameter < 0.5;
+    if (name == "zipf" && is_theta) return DistributionSpec{.kind = DistributionKind::zipf, .parameter = *parameter};
+    if (name == "pareto" && is_h) return DistributionSpec{.kind = DistributionKind::pareto, .parameter = *parameter};
+    if (name == "fio-zipf" && is_theta && *parameter != 1) return DistributionSpec{.kind = DistributionKind::fio_zipf, .parameter = *parameter};
+    if (name == "fio-pareto" && is_h) return DistributionSpec{.kind = DistributionKind::fio_pareto, .parameter = *parameter};
     return wrong();
 }
 
 RandomDistribution::RandomDistribution(const DistributionSpec& spec, std::uint64_t count) : spec_{spec}, count_{count} {
     ensure(count > 0, "there is something to choose from");
-    if (spec.kind == DistributionKind::pareto) exponent_ = portable_log(spec.parameter) / portable_log(1 - spec.parameter);
+    if (spec.kind == DistributionKind::pareto || spec.kind == DistributionKind::fio_pareto)
+        exponent_ = portable_log(spec.parameter) / portable_log(1 - spec.parameter);
     if (spec.kind == DistributionKind::hotspot)
         hot_ = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(static_cast<double>(count) * spec.parameter), 1, count);
     if (spec.kind == DistributionKind::zipf) {
         area_begin_ = area(1.5) - 1;
         area_end_ = area(static_cast<double>(count) + 0.5);
         sure_ = 2 - inverse_area(area(2.5) - height(2));
+    }
+    if (spec.kind == DistributionKind::fio_zipf) {
+        constexpr std::uint64_t most_summed = 10'000'000;
+        sum_ = zeta(std::min(count, most_summed), spec.parameter);
+        eta_ = (1 - portable_pow(2 / static_cast<double>(count), 1 - spec.parameter)) / (1 - (1 + height(2)) / sum_);
     }
 }
 
@@ -85,6 +107,15 @@ std::uint64_t RandomDistribution::zipf_rank(Random& random) const {
     }
 }
 
+/// The two most popular by their shares, the others by a power of what was drawn: not quite a zipf distribution.
+std::uint64_t RandomDistribution::fio_zipf_rank(Random& random) const {
+    const double u = random.unit(), share = u * sum_;
+    if (share < 1) return 0;
+    if (share < 1 + height(2)) return 1;
+    const double x = static_cast<double>(count_) * portable_pow(eta_ * u - eta_ + 1, 1 / (1 - spec_.parameter));
+    return std::min(static_cast<std::uint64_t>(x), count_ - 1);
+}
+
 std::uint64_t RandomDistribution::rank(Random& random) {
     switch (spec_.kind) {
     case DistributionKind::uniform:
@@ -93,7 +124,10 @@ std::uint64_t RandomDistribution::rank(Random& random) {
         return next_++ % count_;
     case DistributionKind::zipf:
         return zipf_rank(random);
-    case DistributionKind::pareto: {
+    case DistributionKind::fio_zipf:
+        return fio_zipf_rank(random);
+    case DistributionKind::pareto:
+    case DistributionKind::fio_pareto: {
         const double u = std::max(random.unit(), 1e-18);
         return std::min(static_cast<std::uint64_t>(static_cast<double>(count_) * portable_pow(u, exponent_)), count_ - 1);
     }

@@ -4,7 +4,8 @@
 /// Invariant  The same specification, n and seed give the same ranks on every host. A rank is below n.
 /// Cost       O(1) a draw whatever n is, without a table. zipf: by rejection from its envelope, about 1.1 draws, 60 ns. The others: one draw.
 /// Source     Hoermann and Derflinger, Rejection-inversion to generate variates from monotone discrete distributions, 1996. pareto as fio defines it:
-///            rank = n u^(log h / log(1 - h)), so that the share h of the things gets the share 1 - h of the requests.
+///            rank = n u^(log h / log(1 - h)), so that the share h of the things gets the share 1 - h of the requests. fio-zipf: Gray et al., Quickly
+///            generating billion-record synthetic databases, SIGMOD 1994, with the sum of the first ten million ranks, as fio has it.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +17,17 @@
 
 namespace flashlab {
 
-enum class DistributionKind : std::uint8_t { uniform, sequential, zipf, pareto, hotspot };
+enum class DistributionKind : std::uint8_t { uniform, sequential, zipf, pareto, hotspot, fio_zipf, fio_pareto };
 
 struct DistributionSpec {
     DistributionKind kind = DistributionKind::uniform;
-    double parameter = 0;   ///< zipf: theta; pareto: h; hotspot: share of the things that is hot
+    double parameter = 0;   ///< zipf, fio-zipf: theta; pareto, fio-pareto: h; hotspot: share of the things that is hot
     double probability = 0; ///< hotspot: share of the requests that go there
     friend bool operator==(const DistributionSpec&, const DistributionSpec&) = default;
 };
 
-/// "uniform", "sequential", "zipf:0.9" (theta 0.01 to 5), "pareto:0.2" (h above 0, below 0.5), "hotspot:0.2,0.8" (share, probability). "random" is
-/// uniform.
+/// "uniform", "sequential", "zipf:0.9" (theta 0.01 to 5), "pareto:0.2" (h above 0, below 0.5), "hotspot:0.2,0.8" (share, probability), "fio-zipf:0.9"
+/// (theta not 1), "fio-pareto:0.2". "random" is uniform.
 [[nodiscard]] std::expected<DistributionSpec, std::string> parse_distribution(std::string_view text);
 
 class RandomDistribution {
@@ -40,6 +41,7 @@ private:
     [[nodiscard]] double inverse_area(double y) const;
     [[nodiscard]] double height(double x) const;
     [[nodiscard]] std::uint64_t zipf_rank(Random& random) const;
+    [[nodiscard]] std::uint64_t fio_zipf_rank(Random& random) const;
 
     DistributionSpec spec_;
     std::uint64_t count_;
@@ -47,6 +49,7 @@ private:
     std::uint64_t hot_ = 0;                           ///< for hotspot
     double exponent_ = 0;                             ///< for pareto
     double area_begin_ = 0, area_end_ = 0, sure_ = 0; ///< for zipf
+    double sum_ = 0, eta_ = 0;                        ///< for fio-zipf
 };
 
 /// A permutation of [0, n) without a pattern. So popular things do not lie side by side, and neighbours are not visited at a fixed distance.
@@ -73,6 +76,29 @@ private:
     }
     std::uint64_t n_, mask_;
     unsigned shift_;
+};
+
+/// Where fio puts a rank. Where n is no power of two, some ranks share a place, and others of the n places are never asked for: which share, depends
+/// on n alone.
+[[nodiscard]] constexpr std::uint64_t fio_place(std::uint64_t rank, std::uint64_t n) { return rank * 0x61c8864680b583ebu % n; }
+
+/// The places of a random load: popular ones lie scattered, those of fio's distributions where fio puts them.
+class RandomPlaces {
+public:
+    /// 0 < count <= 2^40.
+    RandomPlaces(const DistributionSpec& spec, std::uint64_t count) : kind_{spec.kind}, count_{count}, ranks_{spec, count}, order_{count} {}
+    [[nodiscard]] std::uint64_t draw(Random& random) {
+        const std::uint64_t rank = ranks_.rank(random);
+        if (kind_ == DistributionKind::uniform || kind_ == DistributionKind::sequential) return rank;
+        const bool is_fio = kind_ == DistributionKind::fio_zipf || kind_ == DistributionKind::fio_pareto;
+        return is_fio ? fio_place(rank, count_) : order_.at(rank);
+    }
+
+private:
+    DistributionKind kind_;
+    std::uint64_t count_;
+    RandomDistribution ranks_;
+    ScatteredOrder order_;
 };
 
 } // namespace flashlab

@@ -93,6 +93,14 @@ TEST_CASE("results that cannot be read are refused with the file and what is wro
                ContainsSubstring("f.json: job t: bs=4kk: is not understood"));
     CHECK(parse_fio_results(R"({"jobs": [{"jobname": "t", "job options": {"bs": "0x20000"}}]})", "f.json")->front().streams[0].block_bytes == 131072);
     CHECK(parse_fio_results(R"({"jobs": [{"jobname": "t", "job options": {"bs": "128Ki"}}]})", "f.json")->front().streams[0].block_bytes == 131072);
+    CHECK_THAT(parse_fio_results(R"({"jobs": [{"jobname": "t", "job options": {"rw": "randrw", "bs": "4k,64k"}}]})", "f.json").error(),
+               ContainsSubstring("f.json: job t: bs=4k,64k: sizes of reads and writes differ"));
+    CHECK_THAT(parse_fio_results(R"({"jobs": [{"jobname": "t", "job options": {"rw": "randrw", "rwmixread": "half"}}]})", "f.json").error(),
+               ContainsSubstring("f.json: job t: rwmixread=half: is not understood"));
+    const auto own = parse_fio_results(
+        R"({"global options": {"rwmixread": "70"}, "jobs": [{"jobname": "t", "job options": {"rw": "randrw", "rwmixwrite": "90"}}]})", "f.json");
+    REQUIRE(own);
+    CHECK(own->front().streams[0].read_percent == 10);
     CHECK_THAT(read_fio_results("/no/such/file").error(), ContainsSubstring("/no/such/file: "));
 }
 
@@ -105,6 +113,14 @@ TEST_CASE("what fio prints around its results, and other forms of them, are read
     CHECK(stream(R"("rw": "randread", "iodepth": "32", "numjobs": "2", "ioengine": "psync")").depth == 2); // one at a time, whatever iodepth says
     CHECK(stream(R"("rw": "randread", "iodepth": "32", "numjobs": "2", "ioengine": "libaio")").depth == 64);
     CHECK(stream(R"("rw": "randrw", "rwmixwrite": "30")").read_percent == 70);
+    CHECK(stream(R"("rw": "randrw", "rwmixread": "30", "rwmixwrite": "90")").read_percent == 10);
+    CHECK(stream(R"("rw": "randread", "iodepth": "32", "ioengine": "pvsync2")").depth == 1);
+    CHECK(stream(R"("rw": "randwrite", "bs": "4k,64k")").block_bytes == 65536);
+    CHECK(stream(R"("rw": "randread", "bs": "4k,64k")").block_bytes == 4096);
+    CHECK(stream(R"("rw": "write", "bs": "8k,")").block_bytes == 4096); // fio's own
+    CHECK(stream(R"("rw": "randread", "bs": "4kb")").block_bytes == 4096);
+    CHECK(stream(R"("rw": "randread", "bs": "512kib")").block_bytes == 512000); // of the old scripts
+    CHECK(stream(R"("rw": "randwrite", "rate": "4mb")").planned_iops[1] == 1024);
     CHECK(stream(R"("rw": "read")", R"(, "read": {"total_ios": 9, "iops": 3, "clat": {"percentile": {"50.000000": 80}}})").read.p50_us ==
           80); // fio 2
     CHECK(stream(R"("rw": "read")", R"(, "read": {"total_ios": 9, "iops": 3, "clat_ns": {"min": 1, "max": 2}})").read.p50_us == 0);

@@ -1,38 +1,15 @@
 /// Configurations of other tools: what becomes of each setting, and what is wrong where.
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 
 #include <fmt/ranges.h>
 
 #include "tests/support/catch.h"
-#include "tests/support/temporary_directory.h"
-#include "tools/imports/imported.h"
+#include "tests/tools/imports/import_file.h"
 
 using namespace flashlab;
-using ImportKind = ImportNote::Kind;
+using namespace flashlab::test;
 
 namespace {
-
-struct ImportFile {
-    test::TemporaryDirectory directory;
-    std::string path;
-    ImportFile(const std::string& name, const std::string& text) : path{(directory.path() / name).string()} { std::ofstream{path} << text; }
-};
-
-std::string key_of(const Imported& imported, std::string_view key) {
-    std::string value = "none";
-    for (const auto& [name, of] : imported.keys)
-        if (name == key) value = of;
-    return value;
-}
-
-const ImportNote* note_of(const Imported& imported, std::string_view setting) {
-    const auto found = std::ranges::find(imported.notes, setting, &ImportNote::setting);
-    return found == imported.notes.end() ? nullptr : &*found;
-}
 
 std::string ssd_xml(const std::string& of_device, const std::string& of_flash) {
     return "<?xml version=\"1.0\" encoding=\"us-ascii\"?>\n<Execution_Parameter_Set>\n<Host_Parameter_Set>\n"
@@ -41,14 +18,12 @@ std::string ssd_xml(const std::string& of_device, const std::string& of_flash) {
            of_device + "<Flash_Parameter_Set>\n" + of_flash + "</Flash_Parameter_Set>\n</Device_Parameter_Set>\n</Execution_Parameter_Set>\n";
 }
 
-std::string error_of(const std::expected<Imported, std::string>& imported) { return imported ? "" : imported.error(); }
-
-/// What `import` says of a file with this text, without the file's name at its begin.
-template <class Import>
-std::string error_in(const std::string& text, const Import& import) {
-    const ImportFile file{"wrong", text};
-    const std::string said = error_of(import(file.path));
-    return said.starts_with(file.path) ? said.substr(file.path.size()) : said;
+/// The command of a synthetic flow, or what is wrong with it.
+std::string mqsim_load(const std::string& drive, const std::string& settings) {
+    const ImportFile file{"workload.xml", "<MQSim_IO_Scenarios><IO_Scenario><IO_Flow_Parameter_Set_Synthetic>" + settings +
+                                              "</IO_Flow_Parameter_Set_Synthetic></IO_Scenario></MQSim_IO_Scenarios>"};
+    const auto imported = import_mqsim(drive, file.path);
+    return imported ? fmt::format("{}", fmt::join(imported->loads.at(0).command, " ")) : imported.error().substr(file.path.size());
 }
 
 } // namespace
@@ -140,9 +115,9 @@ TEST_CASE("MQSim's flows of one scenario are queues of one run, its traces are r
     REQUIRE(imported->loads.size() == 2);
     CHECK(imported->loads[0].command ==
           std::vector<std::string>{"bench", "--queue", "rw=read,bs=8192,priority=urgent,iodepth=4,io-size=819200", "--queue",
-                                   "rw=randrw,bs=4096,priority=low,rwmixread=30,rate=1000000,rate-process=poisson,runtime=2000000us",
+                                   "rw=randrw,bs=4096,priority=low,rwmixread=30,iodepth=65536,rate=1000000,rate-process=poisson,runtime=2000000us",
                                    "--random-distribution", "hotspot:0.2,0.8", "--precondition", "fill:70"});
-    CHECK(imported->loads[1].command == std::vector<std::string>{"replay", "traces/a.trace", "--format", "mqsim"});
+    CHECK(imported->loads[1].command == std::vector<std::string>{"replay", "traces/a.trace", "--format", "mqsim", "--wrap"});
     const std::string script = load_script(*imported, file.path, "device.toml");
     CHECK(script.find("${FLASHLAB:-flashlab} 'bench' --config 'device.toml' '--queue'") != std::string::npos);
 }
@@ -150,18 +125,13 @@ TEST_CASE("MQSim's flows of one scenario are queues of one run, its traces are r
 TEST_CASE("words of MQSim's are read in any case and either order; one that is not known is refused, and no container vanishes", "[imports]") {
     const ImportFile drive{"ssd.xml", ssd_xml("<Bogus_Set><Extra>5</Extra></Bogus_Set>", "<Flash_Technology>slc</Flash_Technology>"
                                                                                          "<Flash_Technology>TLC</Flash_Technology>")};
-    const auto load_of = [&](const std::string& settings) {
-        const ImportFile file{"workload.xml", "<MQSim_IO_Scenarios><IO_Scenario><IO_Flow_Parameter_Set_Synthetic>" + settings +
-                                                  "</IO_Flow_Parameter_Set_Synthetic></IO_Scenario></MQSim_IO_Scenarios>"};
-        const auto imported = import_mqsim(drive.path, file.path);
-        return imported ? fmt::format("{}", fmt::join(imported->loads.at(0).command, " ")) : imported.error().substr(file.path.size());
-    };
+    const auto load_of = [&](const std::string& settings) { return mqsim_load(drive.path, settings); };
     CHECK(load_of("<Address_Distribution>streaming</Address_Distribution>").find("rw=read,") != std::string::npos);
     CHECK(load_of("<Address_Distribution>HOTCOLD_RANDOM</Address_Distribution><Percentage_of_Hot_Region>10</Percentage_of_Hot_Region>")
               .find("hotspot:0.1,0.9") != std::string::npos);
     CHECK(load_of("<Address_Distribution>MIXED</Address_Distribution>") ==
           ":1:67: Address_Distribution: 'MIXED': known are STREAMING, RANDOM_UNIFORM and RANDOM_HOTCOLD");
-    CHECK(load_of("<Synthetic_Generator_Type>ARRIVAL_RATE</Synthetic_Generator_Type>").find("known are QUEUE_DEPTH and BANDWIDTH") !=
+    CHECK(load_of("<Synthetic_Generator_Type>POISSON</Synthetic_Generator_Type>").find("known are QUEUE_DEPTH, BANDWIDTH and ARRIVAL_RATE") !=
           std::string::npos);
     const auto imported = import_mqsim(drive.path, "");
     REQUIRE(imported.has_value());
@@ -184,130 +154,6 @@ TEST_CASE("what is wrong in a file of MQSim's is told with its line and column",
     for (int i = 0; i < 10'000; ++i) deep += "<a>";
     CHECK(error(deep).find("too deep") != std::string::npos);
     CHECK(error_of(import_mqsim("/nonexistent/ssd.xml", "")).find("/nonexistent/ssd.xml: No such file") == 0);
-}
-
-TEST_CASE("jobs of fio are queues that run together until a stonewall; sizes that are split are a queue each", "[imports]") {
-    const ImportFile file{
-        "job.fio", "; a comment\n[global]\nioengine=libaio\ndirect=1\nbs=8k\nsize=16m\n\n[reader]\nrw=randread\niodepth=16\nnumjobs=4\n"
-                   "rate_iops=500,200\nrate_process=poisson\n[writer]\nrw=randwrite\nbssplit=4k/75:64k/25\niodepth=4\n"
-                   "random_distribution=zoned:80/20:20/80\n[last]\nstonewall\nruntime=30\nreadwrite=randrw\nrwmixwrite=30\nbs=4k,8k\nwhat=ever\n"};
-    const auto imported = import_fio(file.path);
-    REQUIRE(imported.has_value());
-    CHECK(imported->keys.empty());
-    REQUIRE(imported->loads.size() == 2);
-    CHECK(imported->loads[0].command ==
-          std::vector<std::string>{"bench", "--queue", "rw=randread,bs=8192,iodepth=16,io-size=16777216,numjobs=4,rate-iops=500,rate-process=poisson",
-                                   "--queue", "rw=randwrite,bs=4096,iodepth=3,io-size=2649034", "--queue",
-                                   "rw=randwrite,bs=65536,iodepth=1,io-size=14128181", "--random-distribution", "hotspot:0.2,0.8"});
-    CHECK(imported->loads[1].command ==
-          std::vector<std::string>{"bench", "--queue", "rw=randrw,bs=4096,iodepth=1,io-size=16777216,runtime=30,rwmixread=70"});
-    REQUIRE(note_of(*imported, "bs") != nullptr);
-    CHECK(note_of(*imported, "bs")->kind == ImportKind::nearly);
-    CHECK(note_of(*imported, "what")->what == "not known");
-    CHECK(note_of(*imported, "ioengine") != nullptr);
-    CHECK(note_of(*imported, "runtime") == nullptr); // taken, in the note of its job
-    CHECK(note_of(*imported, "direct")->kind == ImportKind::left_out);
-}
-
-TEST_CASE("a job's runtime ends its load with its bytes, or alone where it is time_based or has no size", "[imports]") {
-    const auto queue = [](const std::string& settings) {
-        const ImportFile file{"job.fio", "[a]\nrw=randread\nioengine=libaio\n" + settings};
-        const auto imported = import_fio(file.path);
-        REQUIRE(imported.has_value());
-        CHECK(note_of(*imported, "time_based") == nullptr);
-        return imported->loads.at(0).command.at(2);
-    };
-    CHECK(queue("size=1m\nruntime=20ms\n") == "rw=randread,bs=4096,iodepth=1,io-size=1048576,runtime=20ms");
-    CHECK(queue("size=1m\nruntime=2m\ntime_based\n") == "rw=randread,bs=4096,iodepth=1,runtime=2m");
-    CHECK(queue("runtime=5s\n") == "rw=randread,bs=4096,iodepth=1,runtime=5s");
-    CHECK(queue("time_based\nsize=1m\n") == "rw=randread,bs=4096,iodepth=1,io-size=1048576"); // fio refuses it: nothing would end it
-    CHECK(error_in("[a]\nruntime=soon\n", import_fio).starts_with(":2:1: runtime=soon: 'soon' is not a time"));
-}
-
-TEST_CASE("sizes that are split get fio's shares of the requests; what else stands behind a setting is told", "[imports]") {
-    const ImportFile file{"job.fio", "[a]\nrw=randrw:8\nbssplit=4k/50:64k/50,8k/100\nsize=64m\nrate=8m\nrandom_distribution=zipf:1.2:0.3\n[b]\n"
-                                     "rate_iops=0\ntime_based=1\nruntime=10\nsize=1m\n"};
-    const auto imported = import_fio(file.path);
-    REQUIRE(imported.has_value());
-    REQUIRE(imported->loads.size() == 1);
-    const std::vector<std::string>& command = imported->loads[0].command;
-    const auto number_of = [&](std::size_t queue, const std::string& key) {
-        const auto at = command.at(queue).find("," + key + "=");
-        return at == std::string::npos ? 0.0 : std::stod(command[queue].substr(at + key.size() + 2));
-    };
-    for (const char* key : {"io-size", "rate"}) CHECK(number_of(4, key) / 65536 == Approx(number_of(2, key) / 4096).epsilon(0.001));
-    CHECK(number_of(2, "io-size") + number_of(4, "io-size") == Approx(64 << 20).margin(2));
-    CHECK(command.at(6) == "rw=read,bs=4096,iodepth=1,runtime=10");
-    CHECK(command.back() == "zipf:1.2");
-    for (const char* setting : {"rw", "bssplit", "random_distribution", "size"}) {
-        CAPTURE(setting);
-        CHECK(note_of(*imported, setting) != nullptr);
-    }
-    CHECK(error_in("[a]\nrw=rw\nrate_iops=0,5\n", import_fio).starts_with(":3:1: rate_iops=0,5: a limit for reads or writes alone"));
-    CHECK(error_in("[a]\nrw=rw\nrate=,5\n", import_fio).starts_with(":3:1: rate=,5: a limit for reads or writes alone"));
-}
-
-TEST_CASE("a job's limit is that of what it does; a share of its size is taken where the size is known", "[imports]") {
-    const auto queue = [](const std::string& settings) {
-        const ImportFile file{"job.fio", "[a]\n" + settings};
-        const auto imported = import_fio(file.path);
-        REQUIRE(imported.has_value());
-        for (const ImportNote& note : imported->notes) CHECK(note.what != "not known");
-        return imported->loads.at(0).command.at(2);
-    };
-    CHECK(queue("rw=write\nsize=1m\nrate=1m,2m\n") == "rw=write,bs=4096,iodepth=1,io-size=1048576,rate=2097152");
-    CHECK(queue("rw=write\nsize=1m\nrate=,2m\n") == "rw=write,bs=4096,iodepth=1,io-size=1048576,rate=2097152");
-    CHECK(queue("rw=read\nsize=1m\nrate=,2m\n") == "rw=read,bs=4096,iodepth=1,io-size=1048576");
-    CHECK(queue("rw=rw\nsize=1m\nrate_iops=9,8,7\n") == "rw=rw,bs=4096,iodepth=1,io-size=1048576,rate-iops=9:8");
-    CHECK(queue("rw=rw\nsize=1m\nrate_iops=9\n") == "rw=rw,bs=4096,iodepth=1,io-size=1048576,rate-iops=9");
-    CHECK(queue("rw=read\nsize=1m\nrate=1m\nrate_iops=9\n") == "rw=read,bs=4096,iodepth=1,io-size=1048576,rate=1048576"); // as fio has it
-    CHECK(queue("size=1m\nio_size=25%\n") == "rw=read,bs=4096,iodepth=1,io-size=262144");
-    CHECK(queue("size=25%\nruntime=5s\n") == "rw=read,bs=4096,iodepth=1,runtime=5s");
-    CHECK(queue("size=25%\nio_size=50%\n") == "rw=read,bs=4096,iodepth=1,io-size=1073741824");
-    CHECK(error_in("[a]\nsize=0%\n", import_fio).starts_with(":2:1: size=0%: wanted: 1% to 100%"));
-}
-
-TEST_CASE("a depth that is split between sizes is rounded, and is one at least", "[imports]") {
-    const ImportFile file{"job.fio", "[writer]\nioengine=libaio\nrw=randwrite\nbssplit=4k/50:64k/45:1m/5\niodepth=3\nsize=1m\n"};
-    const auto imported = import_fio(file.path);
-    REQUIRE(imported.has_value());
-    REQUIRE(imported->loads.size() == 1);
-    const std::vector<std::string>& command = imported->loads[0].command;
-    REQUIRE(command.size() == 7);
-    CHECK(command[2].find("iodepth=2,") != std::string::npos);
-    CHECK(command[4].find("iodepth=1,") != std::string::npos); // 1.35
-    CHECK(command[6].find("iodepth=1,") != std::string::npos); // 0.15
-}
-
-TEST_CASE("the largest numbers of a job file stay what they are", "[imports]") {
-    const std::string most = "18446744073709551615";
-    const ImportFile file{"job.fio", "[reader]\nioengine=libaio\nrw=randread\nsize=" + most + "\niodepth=" + most + "\nrate=" + most + "\n"};
-    const auto imported = import_fio(file.path);
-    REQUIRE(imported.has_value());
-    REQUIRE(imported->loads.size() == 1);
-    CHECK(imported->loads[0].command ==
-          std::vector<std::string>{"bench", "--queue", "rw=randread,bs=4096,iodepth=" + most + ",io-size=" + most + ",rate=" + most});
-}
-
-TEST_CASE("what is wrong in a job file is told with its line and column; a job of trims is left out and said", "[imports]") {
-    const auto error = [](const std::string& text) { return error_in(text, import_fio); };
-    CHECK(error("[a]\n  bs=4x\n").starts_with(":2:3: bs=4x: "));
-    CHECK(error("rw=read\n") == ":1:1: rw stands before any [job]");
-    CHECK(error("[a\n") == ":1:1: a job's name is [NAME]");
-    CHECK(error("[a]\nsize=${SIZE}\n") == ":2:1: size: a variable; write its value");
-    CHECK(error("[global]\nbs=4k\n") == ":2:1: no [job] in it");
-    CHECK(error("[a]\nbssplit=4k/0\n") == ":2:1: bssplit=4k/0: wanted: SIZE/PERCENT:SIZE/PERCENT");
-    CHECK(error("[a]\nrandom_distribution=zoned:x\n").starts_with(":2:1: random_distribution=zoned:x: wanted"));
-    const ImportFile pipe{"job.fio", ""};
-    std::filesystem::remove(pipe.path);
-    REQUIRE(::mkfifo(pipe.path.c_str(), 0600) == 0);
-    CHECK(error_of(import_fio(pipe.path)) == pipe.path + ": is a FIFO, no regular file"); // and does not wait for a writer
-    const ImportFile trims{"job.fio", "[a]\nrw=randtrim\n"};
-    const auto imported = import_fio(trims.path);
-    REQUIRE(imported.has_value());
-    CHECK(imported->loads.empty());
-    REQUIRE(note_of(*imported, "job a") != nullptr);
-    CHECK(note_of(*imported, "job a")->kind == ImportKind::left_out);
 }
 
 TEST_CASE("FEMU's options are a drive whose spare is what its size leaves of the flash", "[imports]") {
@@ -344,4 +190,90 @@ TEST_CASE("FEMU's options are a drive whose spare is what its size leaves of the
     CHECK(error_of(import_femu(variable.path)) == variable.path + ":2:19: nchs=$n: a number is wanted");
     const ImportFile none{"run.sh", "qemu\n"};
     CHECK(error_of(import_femu(none.path)).find(":1:1: has no") != std::string::npos);
+}
+
+TEST_CASE("FEMU's own size is taken where none is given, and what the drive does otherwise than FEMU is said", "[imports]") {
+    const auto imported_of = [](const std::string& text) {
+        const ImportFile file{"run.sh", text};
+        const auto imported = import_femu(file.path);
+        REQUIRE(imported.has_value());
+        return *imported;
+    };
+    const Imported by_default = imported_of("qemu -device femu,femu_mode=1,luns_per_ch=1\n");
+    CHECK(key_of(by_default, "ftl.reserved_permille") == "500"); // 1 of 2 GiB
+    REQUIRE(note_of(by_default, "devsz_mb") != nullptr);
+    CHECK(note_of(by_default, "devsz_mb")->value == "1024 of 2048 MiB, not given: FEMU's own");
+    CHECK(note_of(by_default, "ch_xfer_lat")->kind == ImportKind::taken);
+    const Imported full = imported_of("qemu -device femu,devsz_mb=20480,ch_xfer_lat=25000\n");
+    CHECK(key_of(full, "ftl.reserved_permille") == "none");
+    REQUIRE(note_of(full, "devsz_mb") != nullptr);
+    CHECK(note_of(full, "devsz_mb")->kind == ImportKind::nearly);
+    CHECK(std::ranges::any_of(full.notes, [](const ImportNote& n) { return n.setting == "ch_xfer_lat" && n.kind == ImportKind::nearly; }));
+    CHECK(key_of(imported_of("echo \"Starting femu, please wait\"\nqemu -device \\\n 'femu,nchs=4'\n"), "nand.channels") == "4");
+}
+
+TEST_CASE("a flow of MQSim's with a rate sends whatever the drive does; a rate that is missing is refused", "[imports]") {
+    const ImportFile drive{"ssd.xml", ssd_xml("", "<Flash_Technology>SLC</Flash_Technology>")};
+    const auto load_of = [&](const std::string& settings) { return mqsim_load(drive.path, settings); };
+    const std::string rate = "iodepth=65536,rate=262144000,rate-process=poisson,runtime=1000us";
+    const std::string stop = "<Stop_Time>1000000</Stop_Time><Total_Requests_To_Generate>9</Total_Requests_To_Generate>";
+    for (const char* type : {"BANDWIDTH", "ARRIVAL_RATE"})
+        for (const char* name : {"Bandwidth", "Intensity"}) {
+            CAPTURE(type, name);
+            const std::string load =
+                load_of(fmt::format("<Synthetic_Generator_Type>{}</Synthetic_Generator_Type><{}>262144000</{}>", type, name, name) + stop);
+            CHECK(load.find(rate) != std::string::npos);
+            CHECK(load.find("io-size") == std::string::npos); // in MQSim the time ends the flow, too
+        }
+    CHECK(load_of("<Synthetic_Generator_Type>BANDWIDTH</Synthetic_Generator_Type><Bandwidth>262144000</Bandwidth><Intensity>5</Intensity>" + stop)
+              .find(rate) != std::string::npos);
+    CHECK(
+        load_of("<Synthetic_Generator_Type>BANDWIDTH</Synthetic_Generator_Type>").starts_with(":1:67: Synthetic_Generator_Type: wants a Bandwidth"));
+}
+
+TEST_CASE("cells of one bit have MQSim's times of the lowest page, and each latency of a file is listed", "[imports]") {
+    std::string latencies;
+    for (const char* name : {"Page_Read_Latency", "Page_Program_Latency"})
+        for (const auto& [type, ns] : {std::pair{"_LSB", 25000}, {"_CSB", 60000}, {"_MSB", 125000}})
+            latencies += fmt::format("<{}{}>{}</{}{}>", name, type, ns, name, type);
+    for (const auto& [cell, mean, other] : {std::tuple{"SLC", "25000", "Page_Read_Latency_MSB"}, {"MLC", "75000", "Page_Program_Latency_CSB"}}) {
+        CAPTURE(cell);
+        const ImportFile file{"ssd.xml", ssd_xml("", fmt::format("<Flash_Technology>{}</Flash_Technology>", cell) + latencies)};
+        const auto imported = import_mqsim(file.path, "");
+        REQUIRE(imported.has_value());
+        CHECK(key_of(*imported, "nand.page_read_ns") == mean);
+        CHECK(key_of(*imported, "nand.page_program_ns") == mean);
+        REQUIRE(note_of(*imported, other) != nullptr);
+        CHECK(note_of(*imported, other)->what == "these cells have no such page");
+    }
+}
+
+TEST_CASE("flows of MQSim's that share a drive get one distribution and one filling, and what differs is said", "[imports]") {
+    const auto flow = [](const std::string& settings) {
+        return "<IO_Flow_Parameter_Set_Synthetic>" + settings + "</IO_Flow_Parameter_Set_Synthetic>";
+    };
+    const auto hot = [](int percent) {
+        return fmt::format("<Address_Distribution>RANDOM_HOTCOLD</Address_Distribution><Percentage_of_Hot_Region>{}</Percentage_of_Hot_Region>"
+                           "<Initial_Occupancy_Percentage>75</Initial_Occupancy_Percentage>",
+                           percent);
+    };
+    const ImportFile file{"workload.xml", "<MQSim_IO_Scenarios><IO_Scenario>" + flow(hot(20)) + flow(hot(40)) +
+                                              flow("<Initial_Occupancy_Percentage>0</Initial_Occupancy_Percentage>") +
+                                              "</IO_Scenario></MQSim_IO_Scenarios>"};
+    for (const bool is_filled : {true, false}) {
+        CAPTURE(is_filled);
+        const ImportFile drive{"ssd.xml", ssd_xml(fmt::format("<Enabled_Preconditioning>{}</Enabled_Preconditioning>", is_filled),
+                                                  "<Flash_Technology>SLC</Flash_Technology>")};
+        const auto imported = import_mqsim(drive.path, file.path);
+        REQUIRE(imported.has_value());
+        const std::string command = fmt::format("{}", fmt::join(imported->loads.at(0).command, " "));
+        CHECK(command.find("hotspot:0.2,0.8") != std::string::npos);
+        CHECK((command.find("--precondition fill:75") != std::string::npos) == is_filled);
+        for (const char* setting : {"Percentage_of_Hot_Region", "Address_Distribution"}) {
+            REQUIRE(note_of(*imported, setting) != nullptr);
+            CHECK(note_of(*imported, setting)->kind == ImportKind::nearly);
+        }
+        CHECK((note_of(*imported, "Initial_Occupancy_Percentage") != nullptr) == is_filled);
+        CHECK(note_of(*imported, "Enabled_Preconditioning")->kind == ImportKind::taken);
+    }
 }

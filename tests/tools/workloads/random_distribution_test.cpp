@@ -1,7 +1,10 @@
 /// Distributions by rank against their definitions, and the arithmetic that makes them the same everywhere.
 #include "tools/workloads/random_distribution.h"
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 #include <set>
 #include <vector>
 
@@ -70,6 +73,36 @@ TEST_CASE("pareto and hotspot give the hot share of the things the requests that
     CHECK(sum(shares("uniform", 1000, 200000), 300) == Approx(0.3).margin(0.01));
 }
 
+TEST_CASE("fio's zipf and pareto leave out the places that fio leaves out", "[tools][workload]") {
+    // Counted in what fio 3.33 writes: rw=randwrite, bs=4k, size=400m, io_size=1600m, by --write_iolog; and the share of the most popular places.
+    const auto [text, places, ten, tenth] = GENERATE(table<const char*, std::uint64_t, double, double>(
+        {{"fio-zipf:0.8", 44659, 0.0822, 0.681}, {"fio-zipf:1.2", 23269, 0.5057, 0.964}, {"fio-pareto:0.2", 41802, 0.2790, 0.786}}));
+    CAPTURE(seed, text);
+    constexpr std::uint64_t count = 102'400, draws = 4 * count;
+    RandomPlaces of{parsed(text), count};
+    Random random{seed};
+    std::vector<std::uint64_t> asked(count);
+    for (std::uint64_t i = 0; i < draws; ++i) ++asked.at(of.draw(random));
+    CHECK(static_cast<double>(count - static_cast<std::uint64_t>(std::ranges::count(asked, 0))) == Approx(static_cast<double>(places)).epsilon(0.01));
+    std::ranges::sort(asked, std::greater{});
+    const auto most_popular = [&](std::uint64_t n) { return static_cast<double>(std::accumulate(asked.begin(), asked.begin() + n, 0ul)) / draws; };
+    CHECK(most_popular(10) == Approx(ten).epsilon(0.03));
+    CHECK(most_popular(count / 10) == Approx(tenth).epsilon(0.01));
+}
+
+TEST_CASE("where the places are a power of two, fio's distributions ask for each", "[tools][workload]") {
+    std::set<std::uint64_t> seen;
+    for (std::uint64_t rank = 0; rank < 4096; ++rank) seen.insert(fio_place(rank, 4096));
+    CHECK(seen.size() == 4096);
+    for (const char* text : {"fio-zipf:0.5", "fio-zipf:2", "fio-pareto:0.3"})
+        for (const std::uint64_t n : {1u, 2u, 3u, 1000u, 1001u}) {
+            CAPTURE(text, n);
+            RandomPlaces of{parsed(text), n};
+            Random random{seed};
+            for (int i = 0; i < 1000; ++i) REQUIRE(of.draw(random) < n);
+        }
+}
+
 TEST_CASE("sequential walks through and begins again", "[tools][workload]") {
     RandomDistribution distribution{parsed("sequential"), 3};
     Random random{seed};
@@ -100,8 +133,26 @@ TEST_CASE("a scattered order visits everything once", "[tools][workload]") {
 }
 
 TEST_CASE("a distribution that makes no sense is refused with what is accepted", "[tools][workload]") {
-    for (const char* text : {"", "zip", "zipf", "zipf:", "zipf:-1", "zipf:0", "zipf:6", "pareto:0.5", "pareto:0", "hotspot:0.2", "hotspot:0,0.5",
-                             "hotspot:1,0.5", "hotspot:0.2,1.1", "uniform:3", "sequential:1"}) {
+    for (const char* text : {"",
+                             "zip",
+                             "zipf",
+                             "zipf:",
+                             "zipf:-1",
+                             "zipf:0",
+                             "zipf:6",
+                             "pareto:0.5",
+                             "pareto:0",
+                             "hotspot:0.2",
+                             "hotspot:0,0.5",
+                             "hotspot:1,0.5",
+                             "hotspot:0.2,1.1",
+                             "uniform:3",
+                             "sequential:1",
+                             "fio-zipf:1",
+                             "fio-zipf:0",
+                             "fio-zipf",
+                             "fio-pareto:0.5",
+                             "fio-hotspot:0.2,0.8"}) {
         CAPTURE(text);
         const auto spec = parse_distribution(text);
         REQUIRE(!spec.has_value());
