@@ -53,7 +53,8 @@ struct HostRequestEvent {
     bool failed = false;
     std::uint32_t piece = 0; ///< number of a piece of a trace's request that a replay splits: 1, 2 ...; 0: whole
     QueueId queue = first_queue;
-    Duration waited{0};                                                              ///< in its queue, before `arrival`
+    Duration waited{0}; ///< in its queue, before `arrival`
+    StreamId stream = no_stream;
     [[nodiscard]] Duration latency() const { return completion - arrival + waited; } ///< as the host sees it
 };
 

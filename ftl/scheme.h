@@ -30,11 +30,11 @@ struct FtlPlan {
     std::uint32_t groups = 0;
     std::uint32_t spare_blocks = 0;           ///< after raising; mkfs prints it
     std::uint32_t effective_spare_blocks = 0; ///< of these: what stale pages, or logs, may fill when the drive is full; mkfs and info print it
-    double expected_waf = 0;         ///< of uniform random writes on a full drive, with the effective spare; 0: no closed form for this scheme
-    double closed_form_waf = 0;      ///< the same if nothing but checkpoints and the scheme's own pages were taken off the spare
-    bool is_paced = false;           ///< collections keep pace with the host: there is spare enough
-    std::uint32_t meta_blocks = 0;   ///< of these: kept for the scheme's checkpoints and journal on flash (recovery/meta_log.h)
-    std::uint32_t logical_pages = 0; ///< of logical_page_bytes each
+    double expected_waf = 0;                  ///< of uniform random writes on a full drive, with the effective spare, parity too; 0: no closed form
+    double closed_form_waf = 0;               ///< the same if nothing but checkpoints and the scheme's own pages were taken off the spare
+    bool is_paced = false;                    ///< collections keep pace with the host: there is spare enough
+    std::uint32_t meta_blocks = 0;            ///< of these: kept for the scheme's checkpoints and journal on flash (recovery/meta_log.h)
+    std::uint32_t logical_pages = 0;          ///< of logical_page_bytes each
     std::uint32_t logical_page_bytes = 0;
     std::uint64_t pram_bytes = 0;        ///< what the scheme needs, redo log included, and the buffer; 0 = works without PRAM
     std::uint64_t pram_buffer_bytes = 0; ///< of these, the last: the write buffer's, where it lies in PRAM (plan_ftl() adds it)

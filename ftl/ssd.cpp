@@ -75,7 +75,7 @@ Ssd::Split Ssd::split(Sector first, std::uint64_t sectors) const {
 
 Ssd::Ssd(const SsdConfig& config, Ftl& ftl, NandArray& array, Pram* pram, PramRange buffer_range, EventSink& events)
     : config_{config}, ftl_{ftl}, array_{array}, pram_{pram}, events_{events},
-      buffer_{make_buffer(config.dram, ftl, pram, buffer_range, array.geometry().dies())},
+      buffer_{make_buffer(config.dram, ftl, pram, buffer_range, array.geometry().dies() * std::max(1u, config.nand.rain))},
       partition_{config.dram.is_partitioned() ? std::make_unique<DramPartition>(config.dram, ftl, *buffer_, events) : nullptr},
       front_{buffer_ ? static_cast<Ftl&>(*buffer_) : ftl},
       ahead_{config.dram.read_ahead_bytes == 0 ? nullptr : std::make_unique<ReadAhead>(front_, config.dram.read_ahead_bytes, array.keeps_payload())},
@@ -94,7 +94,7 @@ bool Ssd::in_range(Sector first, std::uint64_t sectors) const {
 
 /// Every request begins here: it gets its number.
 HostRequestEvent Ssd::arrived(HostOp op, Sector first, std::uint64_t sectors, const HostIo& host, bool fua) {
-    return {events_.next_id(), host.when, host.when, op, first, sectors, fua, false, host.piece, host.queue, host.waited};
+    return {events_.next_id(), host.when, host.when, op, first, sectors, fua, false, host.piece, host.queue, host.waited, host.stream};
 }
 
 /// Every request ends here, well or badly: it is reported once.

@@ -64,7 +64,7 @@ void NandArray::Impl::sense_again(Sensed& sensed, Ppn page, PageAddress at, std:
 void NandArray::Impl::note_tired(Ppn page, BlockId block, std::uint32_t retries) {
     constexpr std::size_t most_tired = 64;
     if (tired.size() == most_tired || (!tired.empty() && tired.back().block == block)) return;
-    if (bit_errors->retries_when_new(page, blocks.record_of(block)) < retries) tired.push_back({block, retries});
+    if (bit_errors->retries_when_new(page, blocks.record_of(block)) < retries) tired.push_back({block, retries, blocks.erase_count(block)});
 }
 
 std::expected<void, HostIoError> NandArray::Impl::grow_older(Duration time) {

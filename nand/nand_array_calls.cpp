@@ -80,11 +80,14 @@ std::expected<void, NandError> NandArray::grow_older(Duration time) {
     return {};
 }
 std::optional<TiredBlock> NandArray::take_tired() {
-    if (impl_->tired.empty()) return std::nullopt;
-    TiredBlock last = impl_->tired.back();
-    impl_->tired.pop_back();
-    if (rain_) last.block = rain_->seen(last.block);
-    return last;
+    while (!impl_->tired.empty()) {
+        TiredBlock last = impl_->tired.back();
+        impl_->tired.pop_back();
+        if (impl_->blocks.erase_count(last.block) != last.erases) continue;
+        if (rain_) last.block = rain_->seen(last.block);
+        return last;
+    }
+    return std::nullopt;
 }
 bool NandArray::has_lost_parity() const { return rain_ && rain_->has_lost_parity(); }
 std::optional<BlockId> NandArray::take_degraded() { return rain_ ? rain_->take_degraded() : std::nullopt; }

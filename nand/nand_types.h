@@ -84,6 +84,7 @@ struct RewriteRun {
 struct TiredBlock {
     BlockId block{0};
     std::uint32_t retries = 0;
+    std::uint32_t erases = 0; ///< of the block then: one that was erased since holds other data
 };
 
 /// What becomes of an operation that is in flight at a cut. Outcomes are drawn from a seed, or enumerated by the explorer.

@@ -299,6 +299,11 @@ FtlResult<SimTime> Collector::relocate(BlockId block, SimTime now, Cause cause) 
     if (ledger_.is_read_only()) return std::unexpected(FtlError{FtlErrorKind::read_only, Lpn{0}, now});
     if (ledger_.state(block) == BlockLedger::State::outside || ledger_.is_cache(block)) return now;
     if (!frontiers_.close_holder(block, now)) return now;
+    // The group's own collection first: given up half-way again and again it falls behind, and the drive's dies drift apart.
+    if (Job& job = job_for(block); job.victim && job.victim != block) {
+        if (const auto ended = run(job, now, {}, keeps_free(*job.victim)); !ended) return std::unexpected(ended.error());
+        if (ledger_.state(block) != BlockLedger::State::data) return now;
+    }
     return collect_now(block, false, now, cause);
 }
 

@@ -67,7 +67,8 @@ SimTime ReadAhead::hit(const Hit& what, std::span<std::byte> to, const Io& io) {
     const std::size_t page_bytes = below_.logical_page_bytes();
     if (!to.empty() && keeps_data_)
         std::memcpy(to.data(), what.piece.data.data() + (what.lpn - what.piece.first) * page_bytes + what.offset, what.bytes);
-    counted_.hits += (what.bytes + page_bytes - 1) / page_bytes;
+    counted_.hits += (what.bytes + page_bytes - 1) / page_bytes - (what.lpn == last_hit_ ? 1 : 0);
+    last_hit_ = what.lpn + (what.bytes - 1) / page_bytes;
     const SimTime ready = std::max(io.when, what.piece.ready);
     if (io.transfer != nullptr) io.transfer->out.push_back({ready, what.bytes});
     return ready;

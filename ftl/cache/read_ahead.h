@@ -83,6 +83,7 @@ private:
     std::array<Run, most_runs> runs_;
     std::array<std::uint32_t, 2 * most_runs> ends_; ///< of the last reads that belong to no run
     std::size_t ends_noted_ = 0;
+    std::uint64_t last_hit_ = no_page; ///< a page that is read part by part counts once
     ReadAheadCounters counted_;
 };
 

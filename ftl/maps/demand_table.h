@@ -1,4 +1,4 @@
-/// A page table on flash; DRAM holds the entries in use. `dftl`, `tpftl` and `learnedftl` are PagedFtl with it.
+/// A page table on flash; DRAM holds the entries in use. `dftl`, `tpftl`, `sftl` and `learnedftl` are PagedFtl with it.
 ///
 /// Idea       Translation pages have a frontier of their own (translation_pages.h). The cache of entries, which is a template argument, says which
 ///            leaves next and what a miss brings with it. A read miss reads a translation page, a write miss makes a dirty entry without any flash

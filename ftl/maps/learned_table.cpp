@@ -109,12 +109,16 @@ FtlResult<SimTime> LearnedTable::look_up(Lpn first, std::uint32_t pages, const I
     return correct(first, pages, io.at(at));
 }
 
-void LearnedTable::bring(Group& group) {
+void LearnedTable::take_in(Group& group) {
     group.is_here = true;
     group.is_dirty = !group.news.is_empty();
     group.all.put_on_top(group.news);
     group.news.clear();
     charge(group);
+}
+
+void LearnedTable::bring(Group& group) {
+    take_in(group);
     touch(group);
 }
 
@@ -209,6 +213,8 @@ void LearnedTable::learn_run(std::uint32_t group, std::span<const PlacedPage> ru
 }
 
 void LearnedTable::insert(Group& group, Segment segment) {
+    const bool is_new = !group.is_here && group.all.is_empty() && group.news.is_empty();
+    if (is_new && !pages_.exists(number_of(group) / shape_.groups)) group.is_here = true; // nothing of it is elsewhere
     group.newest().insert(std::move(segment));
     group.is_dirty = group.is_here;
     charge(group);

@@ -145,8 +145,9 @@ private:
     [[nodiscard]] std::optional<UnitId> near(Lpn lpn, std::uint32_t predicted) const;
     /// Reads where wrong predictions of these pages lead to.
     [[nodiscard]] FtlResult<SimTime> correct(Lpn first, std::uint32_t pages, const Io& io);
-    /// The group comes into DRAM; its translation page has been read.
+    /// The group comes into DRAM, where somebody used it or not; its translation page has been read.
     void bring(Group& group);
+    void take_in(Group& group);
     void wait(Lpn lpn, UnitId unit, std::uint64_t write);
     void learn();
     void insert(Group& group, Segment segment);

@@ -89,7 +89,7 @@ FtlResult<SimTime> LearnedTable::update(std::uint32_t page, const Io& io) {
         for (Group& group : groups) { // until it is written it is here as a whole
             if (!group.has_news()) continue;
             group.leaves = !group.is_here;
-            if (group.leaves) bring(group);
+            if (group.leaves) take_in(group);
             // What hides much, or would not fit, is compacted.
             if (group.all.levels() > 4 || group.all.encoded_bytes() > SegmentLevels::encoded_bytes_at_most(shape_.pages)) group.all.compact(true);
             charge(group);
@@ -104,7 +104,7 @@ FtlResult<SimTime> LearnedTable::update(std::uint32_t page, const Io& io) {
         costs_.batch_update(static_cast<std::uint32_t>(std::ranges::count_if(groups, &Group::has_news)));
         for (Group& group : groups) {
             group.is_dirty = false;
-            group.is_here = group.is_here && !std::exchange(group.leaves, false);
+            if (std::exchange(group.leaves, false) && used_ > bytes_) group.is_here = false;
             written(group);
         }
         ++counted_.batch_updates;
@@ -118,14 +118,14 @@ void LearnedTable::written(Group& group) {
     charge(group);
 }
 
-/// A share of the translation pages of which collections moved something, with so many pages of the host: as DemandTable's.
+/// A share of the translation pages of which collections moved something, with so many pages of the host: as DemandTable's. What fits the DRAM stays.
 FtlResult<void> LearnedTable::keep_pace(std::uint32_t pages, const Io& io) {
     constexpr std::uint64_t most_a_page = 8;
     const std::uint64_t let_be = most_moved_ / 2;
-    if (moved_ <= let_be) return {};
+    if (moved_ <= let_be || used_ <= bytes_) return {};
     learn();
     const std::uint64_t due = ((moved_ - let_be) * pages * 2 * most_a_page + most_moved_ - 1) / most_moved_;
-    for (std::uint64_t i = 0; i < due && moved_ > let_be && !parts_.blocks.is_read_only();) {
+    for (std::uint64_t i = 0; i < due && moved_ > let_be && used_ > bytes_ && !parts_.blocks.is_read_only();) {
         const std::uint32_t oldest = moved_groups_.front();
         if (groups_[oldest].moved == 0) {
             moved_groups_.pop_front();

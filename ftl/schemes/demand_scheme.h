@@ -80,8 +80,8 @@ constexpr auto demand_counters(Others... others) {
     return std::array{
         Counter{"map_read_hits", "entries", "Map entries looked up for reads, found in DRAM.",
                 demand_counter<&DemandCounters::map_read_hits, Entries, Models>, true},
-        Counter{"map_read_misses", "entries", "The same, fetched from the flash.", demand_counter<&DemandCounters::map_read_misses, Entries, Models>,
-                true},
+        Counter{"map_read_misses", "entries", "The same, not found: fetched from the flash, unless the page is unmapped.",
+                demand_counter<&DemandCounters::map_read_misses, Entries, Models>, true},
         Counter{"map_write_hits", "entries", "Map entries looked up for writes, found in DRAM.",
                 demand_counter<&DemandCounters::map_write_hits, Entries, Models>, true},
         Counter{"map_write_misses", "entries", "The same, not found.", demand_counter<&DemandCounters::map_write_misses, Entries, Models>, true},

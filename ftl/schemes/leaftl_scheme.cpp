@@ -61,7 +61,8 @@ constexpr std::array<const Option*, 5> leaftl_options{&page_option::checkpoint_b
                                                       &compaction_pages};
 constexpr std::array leaftl_counters{
     Counter{"map_read_hits", "entries", "Map entries looked up for reads, found in DRAM.", leaftl_demand<&DemandCounters::map_read_hits>, true},
-    Counter{"map_read_misses", "entries", "The same, fetched from the flash.", leaftl_demand<&DemandCounters::map_read_misses>, true},
+    Counter{"map_read_misses", "entries", "The same, not found: fetched from the flash, unless the page is unmapped.",
+            leaftl_demand<&DemandCounters::map_read_misses>, true},
     Counter{"map_write_hits", "entries", "Map entries looked up for writes, found in DRAM.", leaftl_demand<&DemandCounters::map_write_hits>, true},
     Counter{"map_write_misses", "entries", "The same, not found.", leaftl_demand<&DemandCounters::map_write_misses>, true},
     Counter{"translation_reads", "pages", "Translation pages read.", leaftl_demand<&DemandCounters::translation_reads>, true},

@@ -84,6 +84,13 @@ void plan_spare(FtlPlan& plan, const PagePlanRequest& request, std::uint32_t ope
         plan.expected_waf = greedy_amplification(1 + plan.effective_spare_blocks / logical, units.units_per_block());
 }
 
+/// Each page costs its share of the parity of its row, too.
+void add_parity(FtlPlan& plan, std::uint32_t rain) {
+    if (rain == 0) return;
+    plan.closed_form_waf *= rain / (rain - 1.0);
+    plan.expected_waf *= rain / (rain - 1.0);
+}
+
 /// Of neighbouring pages, and one for what is in order.
 std::uint32_t own_streams_of(const SsdConfig& config) {
     const std::uint32_t groups = page_groups_of(config);
@@ -161,6 +168,7 @@ std::expected<FtlPlan, std::string> plan_pages(const SsdConfig& config, const Ge
                                             plan.meta_blocks + own == 0 ? "" : fmt::format(", checkpoints and maps {}", plan.meta_blocks + own)));
     plan.logical_pages = (blocks - bad - plan.spare_blocks) * units.units_per_block();
     plan_spare(plan, request, open_streams, units, blocks - bad, own);
+    add_parity(plan, config.nand.rain);
     return plan;
 }
 

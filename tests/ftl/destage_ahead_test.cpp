@@ -64,6 +64,23 @@ TEST_CASE("of a long write the beginning is destaged while its end is on the lin
     CHECK(end_of(true, 1) < end_of(false, 1)); // the first and the last page in part
 }
 
+TEST_CASE("with parity over dies as many lines are under way as there are dies, not rows", "[ftl][buffer][destage][rain]") {
+    const auto took = [](std::uint32_t rain) {
+        SsdConfig config = ahead(64, 0, 0);
+        config.nand.geometry.channels = 4;
+        config.nand.geometry.blocks_per_plane = 40;
+        config.nand.rain = rain;
+        config.ftl.scheme = "page_map";
+        config.ftl.reserved_permille = 400;
+        CutRig rig{config};
+        const SimTime begin = rig.now;
+        for (std::uint32_t page = 0; page < 240; page += 8) rig.now = rig.write(page, 8);
+        return rig.flush() - begin;
+    };
+    const double ratio = static_cast<double>(took(4).count()) / static_cast<double>(took(0).count());
+    CHECK(ratio < 1.8); // three dies of four hold data; one line at a time would take three times as long
+}
+
 TEST_CASE("a newcomer takes a free slot, else the first one that comes back, each slot once", "[ftl][buffer][destage]") {
     const std::uint64_t seed = GENERATE(1u, 2u, 3u);
     CAPTURE(seed);

@@ -41,7 +41,7 @@ TEST_CASE("each prediction of leaftl is within gamma of its page, and a wrong on
         CAPTURE(gamma);
         CutRig rig{learned_drive(gamma, 1 << 16)};
         Random random{gamma + 1};
-        for (std::uint32_t pass = 0; pass < 3; ++pass)
+        for (std::uint32_t pass = 0; pass < 5; ++pass)
             for (std::uint32_t u = 0; u < rig.units(); u += 1 + (random.below(3) == 0 ? static_cast<std::uint32_t>(random.below(3)) : 0))
                 rig.now = rig.write(u, 1);
         const LearnedTable& table = leaftl_of(rig);

@@ -52,6 +52,18 @@ TEST_CASE("the third read in order is in DRAM, or on its way there", "[ssd][read
     rig.check_all();
 }
 
+TEST_CASE("a page that was read ahead is one hit, in however many parts it is asked for", "[ssd][read-ahead]") {
+    CutRig rig{reading_ahead(4)};
+    fill(rig, 32);
+    for (std::uint32_t half = 0; half < 48; ++half) {
+        const auto done = rig.ssd().read(Sector{rig.sector(half / 2).value() + half % 2}, 1, {}, rig.now);
+        REQUIRE(done.has_value());
+        rig.now = *done;
+    }
+    CHECK(rig.ssd().read_ahead()->hits <= rig.ssd().read_ahead()->pages);
+    CHECK(rig.ssd().read_ahead()->hits >= 24 - 3);
+}
+
 TEST_CASE("a run has more pieces the longer the host waits for it, and none where it does not", "[ssd][read-ahead]") {
     CutRig rig{reading_ahead(1)};
     fill(rig, 64);

@@ -102,6 +102,9 @@ TEST_CASE("each retry is a sensing more, with its command, its transfer and its 
     CHECK(tired->block == BlockId{0});
     CHECK(tired->retries == old.retries());
     CHECK_FALSE(old.array.take_tired());
+    REQUIRE(old.read(old.page(0, 1), at(9'000'000)));
+    REQUIRE(old.array.erase(BlockId{0}, {at(20'000'000), {}})); // moved meanwhile: what it holds now is not what was tired
+    CHECK_FALSE(old.array.take_tired());
 }
 
 TEST_CASE("what no retry corrects is lost to reads and copies; its OOB is there, and an erased page is no error", "[nand][errors]") {

@@ -96,7 +96,7 @@ Json placement_report(const Device& device, std::uint64_t erased_blocks) {
     return Json::object({{"handles", count},
                          {"isolated", option_of(config, "ftl.host_isolation") == 0 ? "initially" : "persistently"},
                          {"unit_bytes", handles->groups() * g.planes_per_die() * block_bytes},
-                         {"erased_bytes", erased_blocks * of_chips.pages_per_block() * g.page_bytes()},
+                         {"erased_bytes", erased_blocks * of_chips.pages_per_block() * of_chips.page_bytes()},
                          {"writable_bytes", std::move(writable)},
                          {"events", std::move(events)}});
 }

@@ -321,9 +321,9 @@ std::string event_log_temporary_views(std::int64_t version) {
     if (version < run_spans_since) out = "CREATE TEMP VIEW run AS SELECT *, NULL AS first_op, NULL AS first_pram_write FROM main.run;\n";
     if (version < unmapped_reads_since && version >= sample_scheme_table.text.since)
         out += "CREATE TEMP VIEW sample_scheme AS SELECT *, NULL AS read_pages, NULL AS unmapped_reads FROM main.sample_scheme;\n";
-    if (version < queues_since)
-        out += fmt::format("CREATE TEMP VIEW host_request AS SELECT *{}, 0 AS queue, 0 AS waited_ns FROM main.host_request;\n",
-                           version < pieces_since ? ", 0 AS piece" : "");
+    if (version < streams_since)
+        out += fmt::format("CREATE TEMP VIEW host_request AS SELECT *{}{}, 0 AS stream FROM main.host_request;\n",
+                           version < pieces_since ? ", 0 AS piece" : "", version < queues_since ? ", 0 AS queue, 0 AS waited_ns" : "");
     if (version < block_pages_since) out += "CREATE TEMP VIEW gc_job AS SELECT *, 0 AS victim_pages FROM main.gc_job;\n";
     if (version < block_pages_since && version >= block_table.text.since) out += "CREATE TEMP VIEW block AS SELECT *, 0 AS pages FROM main.block;\n";
     const bool is_log = version >= oldest_log_version; // else results of a sweep, say, with tables of their own

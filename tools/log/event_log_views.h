@@ -24,13 +24,13 @@ struct LogView {
 /// `block` before 16, gets views of those names as well.
 [[nodiscard]] std::string event_log_temporary_views(std::int64_t version);
 /// The version of the log since which the views are these.
-inline constexpr int event_log_views_since = 20;
+inline constexpr int event_log_views_since = 21;
 /// The version of the log since which a run says where its rows of nand_op and pram_write begin.
 inline constexpr int run_spans_since = 10;
 /// The version of the log since which samples count the pages that were read and hold nothing.
 inline constexpr int unmapped_reads_since = 11;
 /// The versions of the log since which a request says which piece it is, and in which queue it waited, how long.
-inline constexpr int pieces_since = 5, queues_since = 13;
+inline constexpr int pieces_since = 5, queues_since = 13, streams_since = 21;
 /// The version of the log since which blocks and collections say how many pages a block has.
 inline constexpr int block_pages_since = 16;
 

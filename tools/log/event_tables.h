@@ -86,7 +86,8 @@ inline constexpr auto host_request_table = event_table<HostRequestEvent>(
     column({.name = "piece", .comment = "of a trace's request that --compact or --wrap splits: 1, 2 ...; 0: a request as it came", .since = 5},
            &HostRequestEvent::piece),
     column({.name = "queue", .comment = "submission queue of the host; a mount has one, 0", .since = 13}, &HostRequestEvent::queue),
-    column({.name = "waited_ns", .comment = "from its submission, or the time planned for it, until ts_ns", .since = 13}, &HostRequestEvent::waited));
+    column({.name = "waited_ns", .comment = "from its submission, or the time planned for it, until ts_ns", .since = 13}, &HostRequestEvent::waited),
+    column({.name = "stream", .comment = "that the host named, a placement handle; 0: none", .since = 21}, &HostRequestEvent::stream));
 
 inline constexpr auto fs_op_table = event_table<FsOpEvent>(
     {.name = "fs_op", .level = EventLevel::requests, .about = "a call of an application", .sheds = true},
@@ -281,7 +282,7 @@ inline constexpr auto sample_scheme_table = made_table<SampleSchemeRow>(
     column({"buffer_write_hits", "pages written that it held already", "", "pages"}, count<&SchemeCounts::buffer_write_hits>),
     column({"buffer_write_misses", "pages written that it did not hold", "", "pages"}, count<&SchemeCounts::buffer_write_misses>),
     column({"map_read_hits", "map entries looked up for reads, found in DRAM", "", "entries"}, count<&SchemeCounts::map_read_hits>),
-    column({"map_read_misses", "the same, fetched from the flash", "", "entries"}, count<&SchemeCounts::map_read_misses>),
+    column({"map_read_misses", "the same, not found: fetched, unless the page is unmapped", "", "entries"}, count<&SchemeCounts::map_read_misses>),
     column({"map_write_hits", "map entries looked up for writes, found in DRAM", "", "entries"}, count<&SchemeCounts::map_write_hits>),
     column({"map_write_misses", "the same, not found", "", "entries"}, count<&SchemeCounts::map_write_misses>),
     column({"gc_jobs", "collections", "", "count"}, count<&SchemeCounts::gc_jobs>),

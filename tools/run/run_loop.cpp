@@ -47,14 +47,14 @@ struct SectorsTarget {
     Unreadable unreadable;
 
     std::expected<IssueAnswer, std::string> issue(const TraceRequest& request, SimTime now, Duration waited) {
-        if (request.op == TraceOp::flush) return told(disk.flush({now, no_stream, QueueId{request.queue}, 0, waited}));
+        if (request.op == TraceOp::flush) return told(disk.flush({now, request.stream, QueueId{request.queue}, 0, waited}));
         const auto pieces = fit.place(request);
         if (!pieces) return std::unexpected(pieces.error());
         IssueAnswer whole{now};
         std::uint32_t number = 0;
         for (const AddressPiece& piece : **pieces) {
             if ((*pieces)->size() > 1) ++number;
-            auto answered = issue_piece(request, piece, {now, no_stream, QueueId{request.queue}, number, waited});
+            auto answered = issue_piece(request, piece, {now, request.stream, QueueId{request.queue}, number, waited});
             if (!answered) return answered;
             whole.at = std::max(whole.at, answered->at);
             if (whole.failure.empty()) whole.failure = std::move(answered->failure);

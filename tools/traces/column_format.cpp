@@ -68,6 +68,13 @@ TraceParse ColumnFormat::parse_columns(const Line& line, TraceRequest& request) 
         if (!queue || *queue >= most_queues) return TraceParse::bad(*column + 1, "the queue is no number from 0 to 255");
         request.queue = static_cast<std::uint16_t>(*queue);
     }
+    if (const auto column = index_of(spec_.stream, line.count); !column) {
+        if (spec_.stream != 0 && spec_.columns_min == 0) return no_column(spec_.stream); // a known format may leave it out
+    } else {
+        const auto stream = parse_unsigned(line.fields[*column]);
+        if (!stream || *stream > 0xffff) return TraceParse::bad(*column + 1, "the stream is no number from 0 to 65535");
+        request.stream = StreamId{static_cast<std::uint16_t>(*stream)};
+    }
     return request.op == TraceOp::flush ? TraceParse::request() : parse_place(line, request);
 }
 
@@ -183,11 +190,13 @@ std::expected<void, std::string> set_column(ColumnSpec& spec, std::string_view p
         spec.device = column;
     } else if (name == "queue") {
         spec.queue = column;
+    } else if (name == "stream") {
+        spec.stream = column;
     } else if (name == "action") {
         spec.action = column;
         spec.action_word = unit;
     } else {
-        return wrong("the names are ts, op, off, len, dev, queue and action:WORD");
+        return wrong("the names are ts, op, off, len, dev, queue, stream and action:WORD");
     }
     return {};
 }

@@ -44,7 +44,7 @@ struct ColumnSpec {
     std::uint64_t length_multiple = 1; ///< every length is a multiple of this many bytes; distinguishes formats that look alike
     int device = 0;
     int host = 0; ///< with `device` names the device: a host's name (MSR), a major number (FIU)
-    int queue = 0;
+    int queue = 0, stream = 0;
     int action = 0; ///< lines with another word here are no requests
     std::string action_word;
     char decimal = '.';

@@ -167,6 +167,7 @@ std::unique_ptr<LineFormat> make_midas(char) {
     set_time(s, 1, second);
     set_words(s, 2, {{"0", TraceOp::read}, {"1", TraceOp::write}, {"3", TraceOp::trim}});
     set_place(s, 3, 4096, 4, 1);
+    s.stream = 5;
     s.length_multiple = 512; // DiskSim's lines look the same, but count sectors
     return make(s);
 }
@@ -184,10 +185,11 @@ std::unique_ptr<LineFormat> make_arc(char) {
     set_place(s, 1, sector, 2, sector);
     return make(s);
 }
-/// FlashLab's own: all that a request has.
+/// FlashLab's own: all that a request has. The stream is left out where there is none.
 std::unique_ptr<LineFormat> make_flashlab(char) {
-    auto s = spec(',', 6, 6);
+    auto s = spec(',', 6, 7);
     s.has_header = true;
+    s.stream = 7;
     set_time(s, 1, 1);
     s.device = 2;
     s.queue = 3;
@@ -202,7 +204,7 @@ std::unique_ptr<LineFormat> make_flashlab(char) {
 }
 
 constexpr TextTraceFormat formats[] = {
-    {"flashlab", "FlashLab: ns,device,queue,read|write|write-fua|trim|flush,offset_bytes,bytes", make_flashlab},
+    {"flashlab", "FlashLab: ns,device,queue,read|write|write-fua|trim|flush,offset_bytes,bytes[,stream]", make_flashlab},
     {"blkparse", "blkparse text: maj,min cpu seq seconds pid action RWBS sector + sectors", make_blkparse},
     {"fio", "fio iolog, version 1, 2 or 3: file action offset length (bytes)", make_fio_log},
     {"wiscsee", "pid action read|write|discard offset_bytes bytes seconds wait sync", make_wiscsee},

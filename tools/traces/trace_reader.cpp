@@ -33,9 +33,10 @@ public:
         if (result != SQLITE_ROW) return std::unexpected("the event log cannot be read: " + db_.error());
         ++number_;
         const auto column = [&](int index) { return ::sqlite3_column_int64(rows_.get(), index); };
-        const std::int64_t time = column(0), op = column(1), sector = column(2), sectors = column(3), queue = column(4), fua = column(5);
+        const std::int64_t time = column(0), op = column(1), sector = column(2), sectors = column(3), queue = column(4), fua = column(5),
+                           named = column(6);
         if (time < 0 || op < 0 || op > 3 || sector < 0 || sectors < 0 || sector > (std::int64_t{1} << 50) || sectors > (std::int64_t{1} << 40) ||
-            queue < 0 || queue >= most_queues)
+            queue < 0 || queue >= most_queues || named < 0 || named > 0xffff)
             return TraceParse::bad(0, "the row is out of range");
         if (sectors == 0 && op != 3) return TraceParse::bad(0, "the length is zero");
         constexpr TraceOp ops[] = {TraceOp::read, TraceOp::write, TraceOp::trim, TraceOp::flush};
@@ -45,7 +46,8 @@ public:
                    0,
                    ops[op],
                    static_cast<std::uint16_t>(queue),
-                   op == 1 && fua != 0};
+                   op == 1 && fua != 0,
+                   StreamId{static_cast<std::uint16_t>(named)}};
         return TraceParse::request();
     }
     std::string where() const override { return fmt::format("host_request row {}", number_); }
@@ -112,9 +114,9 @@ std::expected<std::unique_ptr<TraceSource>, std::string> make_recorded_source(co
     const bool has_waits = has_queues && db->number("SELECT EXISTS(SELECT 1 FROM host_request WHERE waited_ns <> 0)").value_or(0) != 0;
     const auto which = of_run(*db, log, options.run);
     if (!which) return std::unexpected(which.error());
-    auto rows = db->prepare(fmt::format("SELECT ts_ns{0}, op, first_sector, sectors, {1}, {2} FROM host_request WHERE {4} ORDER BY {3}id",
+    auto rows = db->prepare(fmt::format("SELECT ts_ns{0}, op, first_sector, sectors, {1}, {2}, {5} FROM host_request WHERE {4} ORDER BY {3}id",
                                         has_waits ? " - waited_ns" : "", has_queues ? "queue" : "0", has_column("fua") ? "fua" : "0",
-                                        has_waits ? "1, " : "", *which));
+                                        has_waits ? "1, " : "", *which, has_column("stream") ? "stream" : "0"));
     if (!rows) return std::unexpected(fmt::format("{}: no event log of FlashLab: {}", log, rows.error()));
     const auto any = db->number("SELECT EXISTS(SELECT 1 FROM host_request)");
     if (any && *any == 0)

@@ -25,6 +25,7 @@ struct TraceRequest {
     TraceOp op = TraceOp::read;
     std::uint16_t queue = 0; ///< submission queue of the host
     bool fua = false;        ///< of a write: durable when it is answered
+    StreamId stream = no_stream;
     friend bool operator==(const TraceRequest&, const TraceRequest&) = default;
 };
 

@@ -278,3 +278,21 @@ TEST_CASE("a number with a byte 0 for its decimal point is bad", "[traces]") {
     const ReadTrace got = read_trace(std::string{"1000 0 8 8 1\n2000"} + '\0' + "5 0 8 8 1\n", named("mqsim"));
     CHECK((got.counts.bad == 1 || !got.error.empty()));
 }
+
+TEST_CASE("the stream that a host names is read from FlashLab's own format, MiDAS's and a user's columns", "[traces]") {
+    const auto streams = [](const ReadTrace& got) {
+        std::vector<unsigned> out;
+        for (const TraceRequest& request : got.requests) out.push_back(request.stream.value());
+        return out;
+    };
+    const std::vector<unsigned> wanted{0, 2, 7};
+    CHECK(streams(read_trace("1,0,0,write,0,512\n2,0,0,write,512,512,2\n3,0,0,write,0,512,7\n", named("flashlab"))) == wanted);
+    CHECK(streams(read_trace("0.1 1 0 4096 0\n0.2 1 8 4096 2\n0.3 1 16 4096 7\n", named("midas"))) == wanted);
+    TraceOptions own = named("columns");
+    own.columns = "op=1,off:B=2,len:B=3,stream=4";
+    CHECK(streams(read_trace("W,0,512,0\nW,512,512,2\nR,0,512,7\n", own)) == wanted);
+    const ReadTrace bad = read_trace("W,0,512,0\nW,512,512,65536\n", own);
+    REQUIRE(!bad.complaints.empty());
+    CHECK_THAT(bad.complaints.front(), ContainsSubstring("the stream is no number from 0 to 65535"));
+    CHECK_THAT(read_trace("W,0,512\n", own).complaints.front(), ContainsSubstring("the line has no such column"));
+}

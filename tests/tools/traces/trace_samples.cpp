@@ -134,7 +134,7 @@ std::vector<TraceSample> text_trace_samples() {
          "3610768,100.5,1,WR_IN,0,1,1,1,1,0,2254431928,8,121408,6,1,56.910\n3610769,101.5,1,RD_IN,0,1,1,1,1,0,8,16,121408,6,1,56.910\n",
          {{0, 2254431928 * 512ull, 4096, 1, W}, {1000, 4096, 8192, 1, R}}},
         {"replayer", "0.5,0,1048576,4096,1\n1.25,1,8192,65536,0\n", {{0, 1048576, 4096, 0, R}, {750'000, 8192, 65536, 1, W}}},
-        {"midas", "0.000010 1 100 4096 2\n0.5 3 7 8192 0\n", {{0, 409600, 4096, 0, W}, {499'990'000, 28672, 8192, 0, D}}},
+        {"midas", "0.000010 1 100 4096 2\n0.5 3 7 8192 0\n", {{0, 409600, 4096, 0, W, 0, false, StreamId{2}}, {499'990'000, 28672, 8192, 0, D}}},
         {"arc", "1936993 8 0 0\n793041 16 0 1\n", {{0, 1936993 * 512ull, 4096, 0, R}, {0, 793041 * 512ull, 8192, 0, R}}},
     };
 }
@@ -152,7 +152,7 @@ std::vector<TextTraceLine> text_trace_lines() {
         {"fio", "fio version 2 iolog\n/a add\n", "/a read 4096 8192", ' ', ".opl", true},
         {"fio", "fio version 3 iolog\n0 /a add\n", "10 /a read 4096 8192", ' ', "t.opl", true},
         {"fio", "0,0,512\n", "0,4096,8192", ',', "opl", true},
-        {"flashlab", "ns,device,queue,op,offset,bytes\n", "500,3,9,read,4096,512", ',', "t.qopl", true},
+        {"flashlab", "ns,device,queue,op,offset,bytes\n", "500,3,9,read,4096,512", ',', "t.qopl", false},
         {"alibaba", "", "419,W,8792731648,16384,1577808144360767", ',', ".oplt", true},
         {"tencent", "", "1538323200,4247200,128,1,1058", ',', "tplo.", true},
         {"cloudphysics", "version,time,op,size,lbn\n", "1,5633898,2a,512,42932745", ',', ".tolp", true},

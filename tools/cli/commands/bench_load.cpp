@@ -58,6 +58,12 @@ std::expected<void, std::string> set_of_queue(BenchOptions& o, std::string_view 
     if (key == "iodepth") return put(o.iodepth, 1, 65536);
     if (key == "rwmixread") return put(o.rwmixread, 0, 100);
     if (key == "numjobs") return put(o.numjobs, 1, most_queues);
+    if (key == "stream") {
+        const auto number = number_in(value, 0, 0xffff);
+        if (!number) return std::unexpected(number.error());
+        o.stream = StreamId{static_cast<std::uint16_t>(*number)};
+        return {};
+    }
     const auto choose = [&](std::string& to, const std::vector<std::string>& known) -> std::expected<void, std::string> {
         if (std::ranges::find(known, value) == known.end()) return std::unexpected(fmt::format("allowed: {}", fmt::join(known, ", ")));
         to = value;
@@ -72,7 +78,7 @@ std::expected<void, std::string> set_of_queue(BenchOptions& o, std::string_view 
     }
     if (key != "priority")
         return std::unexpected(
-            std::string{"known are rw, bs, io-size, runtime, iodepth, rwmixread, numjobs, rate, rate-iops, rate-process and priority"});
+            std::string{"known are rw, bs, io-size, runtime, iodepth, rwmixread, numjobs, rate, rate-iops, rate-process, stream and priority"});
     const auto priority = parse_priorities(value);
     if (!priority || priority->size() != 1) return std::unexpected(priority ? "a name is wanted" : priority.error());
     o.priority = priority->front();
@@ -114,23 +120,22 @@ std::expected<std::vector<BenchOptions>, std::string> loads_of_queues(const Benc
 NextRequest load_of(const BenchOptions& o, const DistributionSpec& distribution, std::uint64_t span_bytes) {
     const std::uint64_t slots = span_bytes / o.block_bytes;
     const bool in_order = !o.rw.starts_with("rand") || distribution.kind == DistributionKind::sequential;
-    const bool is_uniform = distribution.kind == DistributionKind::uniform;
     Random choice{o.seed};
     Random place = choice.fork();
-    return
-        [=, arrivals = Arrivals{o.iops, o.rate_process == "poisson", o.seed}, is_planned = o.iops[0] + o.iops[1] > 0, queue = o.queue,
-         reads = read_percent(o), ranks = RandomDistribution{distribution, slots}, order = ScatteredOrder{slots}, left = bytes_of(o) / o.block_bytes,
-         n = std::uint64_t{0}, bytes = o.block_bytes](TraceRequest& request) mutable -> std::expected<bool, std::string> {
-            if (left-- == 0) return false;
-            if (is_planned)
-                arrivals.take(request);
-            else
-                request.op = choice.below(100) >= reads ? TraceOp::write : TraceOp::read;
-            request.queue = queue;
-            request.offset = (in_order ? n++ % slots : is_uniform ? place.below(slots) : order.at(ranks.rank(place))) * bytes;
-            request.bytes = bytes;
-            return true;
-        };
+    return [=, arrivals = Arrivals{o.iops, o.rate_process == "poisson", o.seed}, is_planned = o.iops[0] + o.iops[1] > 0, queue = o.queue,
+            stream = o.stream, reads = read_percent(o), places = RandomPlaces{distribution, slots}, left = bytes_of(o) / o.block_bytes,
+            n = std::uint64_t{0}, bytes = o.block_bytes](TraceRequest& request) mutable -> std::expected<bool, std::string> {
+        if (left-- == 0) return false;
+        if (is_planned)
+            arrivals.take(request);
+        else
+            request.op = choice.below(100) >= reads ? TraceOp::write : TraceOp::read;
+        request.queue = queue;
+        request.stream = stream;
+        request.offset = (in_order ? n++ % slots : places.draw(place)) * bytes;
+        request.bytes = bytes;
+        return true;
+    };
 }
 
 } // namespace flashlab

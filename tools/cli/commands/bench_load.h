@@ -34,6 +34,7 @@ struct BenchOptions {
     std::vector<std::string> queues; ///< --queue as given
     QueuePriority priority = QueuePriority::medium;
     std::uint16_t queue = 0;
+    StreamId stream = no_stream;
     std::uint32_t numjobs = 1;
     std::string rate, rate_iops, rate_process = "linear"; ///< as given; empty: the next request when one is answered
     std::array<double, 2> iops{};                         ///< planned, of reads and of writes; 0: no rate

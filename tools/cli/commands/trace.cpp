@@ -41,7 +41,8 @@ std::expected<bool, std::string> next_until_signal(TraceStream& stream, TraceReq
 /// False for what the format cannot say: of those that are written FlashLab's own alone knows trims and flushes.
 bool print_as(std::FILE* out, const std::string& format, const TraceRequest& r) {
     if (format == "flashlab") {
-        fmt::print(out, "{},{},{},{}{},{},{}\n", r.time_ns, r.device, r.queue, to_string(r.op), r.fua ? "-fua" : "", r.offset, r.bytes);
+        fmt::print(out, "{},{},{},{}{},{},{}{}\n", r.time_ns, r.device, r.queue, to_string(r.op), r.fua ? "-fua" : "", r.offset, r.bytes,
+                   r.stream == no_stream ? "" : fmt::format(",{}", r.stream.value()));
         return true;
     }
     if (r.op != TraceOp::read && r.op != TraceOp::write) return false;
@@ -67,7 +68,7 @@ int convert(const TraceCommandOptions& o, TraceStream& stream) {
     std::FILE* const out = file ? file->stream() : stdout;
     if (out == nullptr) return complain(fmt::format("trace: {}: {}", *o.output, std::generic_category().message(errno)));
     if (*o.convert == "flashlab") fmt::print(out, "ns,device,queue,op,offset,bytes\n");
-    std::uint64_t written = 0, left_out = 0, without_fua = 0, widened = 0;
+    std::uint64_t written = 0, left_out = 0, without_fua = 0, without_stream = 0, widened = 0;
     TraceRequest request;
     for (;;) {
         const auto more = next_until_signal(stream, request);
@@ -77,6 +78,7 @@ int convert(const TraceCommandOptions& o, TraceStream& stream) {
         ++(is_said ? written : left_out);
         if (*o.convert == "flashlab" || !is_said) continue;
         without_fua += request.fua ? 1 : 0;
+        without_stream += request.stream != no_stream ? 1 : 0;
         const bool needs_sectors = *o.convert == "spc" ? request.offset % 512 != 0 : (request.offset | request.bytes) % 512 != 0;
         widened += *o.convert != "msr" && needs_sectors ? 1 : 0;
     }
@@ -92,6 +94,7 @@ int convert(const TraceCommandOptions& o, TraceStream& stream) {
     if (without_fua != 0)
         complain(fmt::format("trace: {} writes were to be durable when answered (FUA), which {} cannot say: they are plain ones", without_fua,
                              *o.convert));
+    if (without_stream != 0) complain(fmt::format("trace: {} requests name a stream, which {} cannot say", without_stream, *o.convert));
     if (widened != 0)
         complain(fmt::format("trace: {} requests did not begin or end on a sector of 512 bytes: {} has the whole sectors", widened, *o.convert));
     return exit_done;
