@@ -111,6 +111,14 @@ unit = configs["configs"][0]["runs"]
 assert status["nruhsd"] == 3 and [r["pid"] for r in status["ruhss"]] == [0, 1, 2], status
 assert status["ruhss"][0]["ruamw"] < unit // 512 and all(r["ruamw"] == unit // 512 for r in status["ruhss"][1:]), (status, unit)
 EOF
+"$FLASHLAB" mkfs "$work/striped" --size 128M --preset modern-tlc --ftl page_map --set ftl.reserved_permille=250 --set ftl.separation=host \
+    --set nand.striping=2 > "$work/out" 2>&1 || wrong "mkfs of stripes with handles: $(cat "$work/out")"
+"$FLASHLAB" bench --device "$work/striped" --rw write --bs 32k --io-size 256M > "$work/out" 2>&1 || wrong "bench on stripes with handles"
+python3 - "$("$FLASHLAB" smart "$work/striped" --as fdp-stats --json)" << 'EOF' || wrong "media bytes erased of a striped drive"
+import json, sys
+stats = json.loads(sys.argv[1])
+assert 0 < stats["mbe"] <= stats["mbmw"], stats # no more is erased than was programmed
+EOF
 code 1 smart "$dev" --as fdp-stats
 grep -q 'no placement handles: make one with --set ftl.separation=host' "$work/err" || wrong "smart --as fdp-stats without handles: $(cat "$work/err")"
 code 2 mkfs "$work/grouped" -n --size 128M --ftl learnedftl --preset modern-tlc --set nand.channels=8 --set learnedftl.groups=8
@@ -258,7 +266,7 @@ for twice in iodepth=4,iodepth=8 rate=1M,rate-iops=5 bs=4k,runtime=1,bs=4k; do
     code 2 bench --size 64M --queue rw=randread,$twice
     says 'is given twice: say it once'
 done
-for d in zipf:0.9 pareto:0.2 hotspot:0.2,0.8; do
+for d in zipf:0.9 pareto:0.2 hotspot:0.2,0.8 fio-zipf:1.2 fio-pareto:0.2; do
     [[ $("$FLASHLAB" bench --size 64M --io-size 4M --random-distribution "$d" --json 2> /dev/null) == *'"requests":1024,'* ]] || wrong "bench --random-distribution $d"
 done
 code 2 bench --random-distribution zipf:many
@@ -266,6 +274,8 @@ code 2 bench --level ftl --size 64M --bs 512
 code 2 bench --size 64M --bs 1000
 code 2 bench --protocol snia-pts-iops --device "$dev"
 code 2 bench --protocol nosuch
+code 2 bench --protocol snia-pts-iops --bs 64k # it says all of its load
+grep -q -- '--bs excludes --protocol' "$work/err" || wrong "bench --protocol --bs: $(cat "$work/err")"
 code 2 bench --size 64M --html "$work/page.html" # of a protocol alone
 grep -q -- '--html requires --protocol' "$work/err" || wrong "bench --html without --protocol: $(cat "$work/err")"
 # An output that cannot be is told before the drive is made, and so before the first round; and what stood there stays, whatever fails later.

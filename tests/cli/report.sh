@@ -78,6 +78,34 @@ rows = [row for row in parts if row[0]]
 sys.exit(not rows or any(abs(row[0] - sum(row[1:])) > 0.01 * row[0] for row in rows))
 END
 
+# A rate is one of many requests, not of the gap between two; what is programmed while nothing is answered belongs to what was answered before; and what
+# makes a figure say less than it seems to is told.
+"$FLASHLAB" bench --ftl page_map --size 64M --rw randread --bs 4k --io-size 4k --log all --events "$work/one.db" > /dev/null 2>&1 || wrong "bench of one read"
+code 0 report "$work/one.db" -o "$work/one.html"
+data_of "$work/one.html" > "$work/one.json"
+for i in $(seq 0 4); do
+    for j in $(seq 0 15); do echo "$((i * 100000000 + j * 1000)),0,0,write,$(((i * 16 + j) * 4096)),4096"; done
+    echo "$((i * 100000000 + 50000000)),0,0,flush,0,0"
+done > "$work/pauses.csv"
+"$FLASHLAB" replay "$work/pauses.csv" --format flashlab --size 256M --set dram.destage=full --log all --events "$work/pauses.db" > /dev/null 2>&1 ||
+    wrong "replay of writes, pauses and flushes"
+code 0 report "$work/pauses.db" -o "$work/pauses.html"
+data_of "$work/pauses.html" > "$work/pauses.json"
+"$FLASHLAB" bench --size 256M --rw write --bs 64k --io-size 64M --events "$work/held.db" > /dev/null 2> "$work/err" || wrong "bench of a write buffer's worth"
+grep -q 'pages that the run wrote still lie in the write buffer' "$work/err" || wrong "what stays in the buffer is not told: $(cat "$work/err")"
+code 0 report "$work/held.db" -o "$work/held.html"
+data_of "$work/held.html" > "$work/held.json"
+python3 - "$work/one.json" "$work/pauses.json" "$work/held.json" << 'END' || wrong "the page of a short run misleads"
+import json, sys
+one, pauses, held = (json.load(open(name))["runs"][0] for name in sys.argv[1:])
+assert len(one["throughput"]["iops"]) == 1 and abs(one["throughput"]["iops"][0] - one["overview"]["iops"]) < 0.3 * one["overview"]["iops"], one["throughput"] # the flash is at rest later
+assert any("hold nothing" in caution for caution in one["cautions"]), one["cautions"]
+parts = [waf for waf in pauses["waf"]["waf"] if waf is not None]
+assert abs(sum(parts) / len(parts) - pauses["overview"]["waf"]) < 0.02 * pauses["overview"]["waf"], (parts, pauses["overview"]["waf"])
+assert pauses["is_short"] and any("less than 2 %" in caution for caution in pauses["cautions"]), pauses["cautions"]
+assert any("still lie in the write buffer" in caution for caution in held["cautions"]), held["cautions"]
+END
+
 # What failed is in no rate and no latency, here as in the views and in the run's own answer.
 "$FLASHLAB" bench --ftl page_map --size 512M --rw randread --bs 4k --io-size 1M --precondition fill:100,age:1y --set nand.cell_errors=tlc-72 \
     --set nand.cycles_before=3000 --set nand.read_retries=1 --events "$work/worn.db" --log requests --json > "$work/worn.json" 2> /dev/null || true

@@ -43,7 +43,8 @@ setTimeout(() => {
   // Curves that lie on each other are divided, between points, too; curves that are apart are not.
   const first = { name: "a", x: [0, 1, 3], y: [10, 20, 40] }, near = { name: "b", x: [0, 2, 3, 4], y: [11, 33, null, 50] }, far = { ...near, y: [50, 90, 120, 9] };
   const shows = (s) => besideFirst("a", [[first, s]], { title: "", caption: "", x: "s" }) !== null;
-  said.push("ratios " + ratioTo(first, near).y.map((v) => v?.toFixed(2)).join(" ") + " " + ratioTo(first, near, true).y[1].toFixed(2) + " " + shows(near) + " " + shows(far));
+  const ended = (wide) => ({ name: "c", x: [wide / 2, 3 * wide / 2, 5 * wide / 2], y: [10, 10, 10], wide }); // the same rate in other stretches of time
+  said.push("ratios " + ratioTo(ended(1), ended(0.9), true).y[1].toFixed(2) + " " + ratioTo(first, near).y.map((v) => v?.toFixed(2)).join(" ") + " " + ratioTo(first, near, true).y[1].toFixed(2) + " " + shows(near) + " " + shows(far));
   document.documentElement.dataset.plain = said.join(", ");
 }, 1500);
 </script>
@@ -51,7 +52,7 @@ P
 sed "/<\/body>/r $work/plain" "$work/page.html" > "$work/plain.html"
 chromium --virtual-time-budget=9000 --dump-dom "file://$work/plain.html" > "$work/dom2" 2> "$work/err" || wrong "the browser failed"
 plain=$(grep -o 'data-plain="[^"]*"' "$work/dom2" | head -n 1 || true)
-[[ $plain == 'data-plain="0 cut or empty, 0 legends of dashes, colours true true, One sample: free 7 blocks., ratios 1.10 1.10   0.88 true false"' ]] || wrong "plots: ${plain:-nothing} $(grep CONSOLE "$work/err" || true)"
+[[ $plain == 'data-plain="0 cut or empty, 0 legends of dashes, colours true true, One sample: free 7 blocks., ratios 1.00 1.10 1.10   1.10 true false"' ]] || wrong "plots: ${plain:-nothing} $(grep CONSOLE "$work/err" || true)"
 # The page's numbers are the log's.
 for ftl in dftl fast; do
     for sql in "SELECT count(*) FROM host_request WHERE op = 1" "SELECT sum(pages) FROM nand_op WHERE op = 1"; do

@@ -172,6 +172,23 @@ void Narrator::begin(CrashDevice& device) {
     }
 }
 
+void Narrator::power_failed(CrashDevice& device) {
+    const std::uint32_t pages = static_cast<std::uint32_t>(picture_.blocks().front().pages.size());
+    for (std::uint32_t p = 0; p < picture_.blocks().size() * pages; ++p) {
+        const auto found = device.page_store().read_record(Ppn{p});
+        const FlashPlace place{p / pages, p % pages};
+        const bool is_free = picture_.blocks()[place.block].pages[place.page].mark == PageMark::free;
+        if (!found || found->state == CellState::erased) {
+            picture_.set(place, {});
+        } else if (const auto oob = PageOob::decode(found->oob); found->state != CellState::programmed || !oob) {
+            picture_.set(place, {PageMark::damaged, 0, 0});
+        } else if (is_free) { // its erase had not begun
+            picture_.set(place,
+                         {oob->kind == PageKind::data ? PageMark::stale : PageMark::own, static_cast<std::uint8_t>(oob->kind), oob->lpn.value()});
+        }
+    }
+}
+
 /// What each page holds is looked up in the drive's own array. Which logical pages are still there, a copy of the stores tells that is recovered
 /// once more and read: what the drive itself has in its caches stays untouched. Where such a page lies the copy tells among copies of one sequence
 /// only, for its recovery may have moved the page.
@@ -218,13 +235,12 @@ void Narrator::finish(const std::string& title, const std::vector<std::string>& 
     tell_merges(device);
     if (recovers_) tell_recovery();
     if (pram_words_ != 0) lines_.push_back(fmt::format("the map and the records in PRAM: {} words written", pram_words_));
-    finish(title, also, picture_.blocks(), frames);
+    finish(title, also, frames);
 }
 
-void Narrator::finish(const std::string& title, const std::vector<std::string>& also, const std::vector<BlockPicture>& blocks,
-                      std::vector<StoryFrame>& frames) {
+void Narrator::finish(const std::string& title, const std::vector<std::string>& also, std::vector<StoryFrame>& frames) {
     lines_.insert(lines_.end(), also.begin(), also.end());
-    frames.push_back({.title = title, .lines = std::exchange(lines_, {}), .blocks = blocks, .totals = totals_});
+    frames.push_back({.title = title, .lines = std::exchange(lines_, {}), .blocks = picture_.blocks(), .totals = totals_});
     pram_words_ = 0;
 }
 

@@ -28,6 +28,8 @@ public:
     void begin(CrashDevice& device);
     void host_wrote(std::uint32_t pages) { totals_.host_pages += pages; }
     void trimmed(std::uint32_t first, std::uint32_t pages);
+    /// What was torn, or had not begun, is so in the picture.
+    void power_failed(CrashDevice& device);
     /// Recovery reads much: it is told as sums.
     void listen_to_recovery() {
         recovers_ = true;
@@ -37,8 +39,7 @@ public:
     void look_anew(CrashDevice& device, std::uint32_t units, SimTime now);
     /// Ends a step: its sentences, `also`, and the picture become a frame.
     void finish(const std::string& title, const std::vector<std::string>& also, CrashDevice& device, std::vector<StoryFrame>& frames);
-    void finish(const std::string& title, const std::vector<std::string>& also, const std::vector<BlockPicture>& blocks,
-                std::vector<StoryFrame>& frames);
+    void finish(const std::string& title, const std::vector<std::string>& also, std::vector<StoryFrame>& frames);
 
 private:
     void tell_program(const NandOpEvent& event);

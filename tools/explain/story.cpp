@@ -151,10 +151,11 @@ private:
         was_cut_ = true;
         const auto report = device_->cut(at, nand, pram);
         if (!report) return std::unexpected(report.error());
+        narrator_.power_failed(*device_);
         narrator_.finish("the power fails in the midst of the step before",
                          {fmt::format("{} flash operations had not begun; {} programs and {} erases are torn; DRAM is lost", report->nand.undone,
                                       report->nand.torn_programs, report->nand.torn_erases)},
-                         story.frames.back().blocks, story.frames);
+                         story.frames);
         narrator_.listen_to_recovery();
         now_ = std::max(now_, at) + Duration{1'000'000};
         begun_ = now_;

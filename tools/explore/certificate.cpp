@@ -76,6 +76,7 @@ Json certificate(const CertificateFacts& facts, const Past& past, const Persiste
                          {"own_history", facts.own_history},
                          {"budget", facts.budget},
                          {"lines", std::uint64_t{past.size() - past.first_cut()}},
+                         {"setup_lines", std::uint64_t{past.first_cut()}},
                          {"flush_points", syncs},
                          {"promises", promises},
                          {"states_possible", facts.possible.states},

@@ -15,7 +15,9 @@ namespace {
 std::string escaped(std::string_view text) { return markup_escaped(text); }
 
 std::string scope_of(const Json& c) {
-    return fmt::format("{} states of one run of {} lines and {} flush points, model {}, seed {}", c["states_tried"].number(), c["lines"].number(),
+    const std::uint64_t lines = c["lines"].number(), before = c["setup_lines"].number();
+    return fmt::format("{} states of one run of {} lines{} and {} flush points, model {}, seed {}", c["states_tried"].number(), lines,
+                       before == 0 ? "" : fmt::format(", {} to {} (before them is the set-up)", before + 1, before + lines),
                        c["flush_points"].number(), c["model"].text(), c["seed"].number());
 }
 

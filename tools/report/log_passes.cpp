@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -99,18 +101,30 @@ Json RequestPass::latency() const {
     return Json::object({{"percentiles", std::move(percentiles)}, {"series", std::move(series)}});
 }
 
+/// So many bins side by side make one, that a rate is one of a few dozen requests and not of the gap between two.
+std::size_t RequestPass::bins_together() const {
+    constexpr double fewest = 30;
+    const double requests = std::accumulate(requests_.values().begin(), requests_.values().end(), 0.0);
+    std::size_t together = 1;
+    while (together < bins && (bins % together != 0 || requests * static_cast<double>(together) < fewest * bins)) ++together;
+    return together;
+}
+
 Json RequestPass::throughput() const {
     Json t{Json::Array{}}, iops{Json::Array{}}, reads{Json::Array{}}, writes{Json::Array{}}, longest{Json::Array{}};
-    const double width_s = static_cast<double>(requests_.width_ns()) / 1e9;
+    const std::size_t together = bins_together();
+    const double width_s = static_cast<double>(requests_.width_ns()) * static_cast<double>(together) / 1e9;
     const auto shown = [](double value) { return Json{std::stod(fmt::format("{:.5g}", value))}; };
-    for (std::size_t b = 0; b < bins; ++b) {
-        t.push(shown((static_cast<double>(b) + 0.5) * width_s));
-        iops.push(shown(requests_.values()[b] / width_s));
-        reads.push(shown(read_bytes_.values()[b] / 1e6 / width_s));
-        writes.push(shown(write_bytes_.values()[b] / 1e6 / width_s));
-        longest.push(requests_.values()[b] == 0 ? Json{} : shown(longest_us_[b]));
+    for (std::size_t b = 0; b < bins; b += together) {
+        const auto rate = [&](const TimeBins& of) { return std::reduce(&of.values()[b], &of.values()[b] + together, 0.0) / width_s; };
+        t.push(shown((static_cast<double>(b / together) + 0.5) * width_s));
+        iops.push(shown(rate(requests_)));
+        reads.push(shown(rate(read_bytes_) / 1e6));
+        writes.push(shown(rate(write_bytes_) / 1e6));
+        longest.push(rate(requests_) == 0 ? Json{} : shown(*std::max_element(&longest_us_[b], &longest_us_[b] + together)));
     }
     return Json::object({{"t_s", std::move(t)},
+                         {"bin_s", width_s},
                          {"iops", std::move(iops)},
                          {"read_mb_s", std::move(reads)},
                          {"write_mb_s", std::move(writes)},
@@ -167,12 +181,20 @@ void OperationPass::take(const LogRow& row) {
 
 Json OperationPass::amplification(const std::vector<double>& written, std::int64_t page_bytes) const {
     const auto of = [&](std::span<const Cause> causes) {
-        Json out{Json::Array{}};
+        std::vector<double> pages(coarse_bins);
+        double waiting = 0; // programmed while nothing was answered: for what is answered next, at the end for what was answered last
+        std::size_t last = 0;
         for (std::size_t bin = 0; bin < coarse_bins; ++bin) {
-            double pages = 0;
-            for (const Cause cause : causes) pages += programs_[static_cast<std::size_t>(cause)].values()[bin];
-            out.push(written[bin] == 0 ? Json{} : Json{std::stod(fmt::format("{:.5g}", pages * static_cast<double>(page_bytes) / written[bin]))});
+            for (const Cause cause : causes) waiting += programs_[static_cast<std::size_t>(cause)].values()[bin];
+            if (written[bin] == 0) continue;
+            pages[bin] = std::exchange(waiting, 0);
+            last = bin;
         }
+        pages[last] += waiting;
+        Json out{Json::Array{}};
+        for (std::size_t bin = 0; bin < coarse_bins; ++bin)
+            out.push(written[bin] == 0 ? Json{}
+                                       : Json{std::stod(fmt::format("{:.5g}", pages[bin] * static_cast<double>(page_bytes) / written[bin]))});
         return out;
     };
     std::array<Cause, cause_count> all{};

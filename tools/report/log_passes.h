@@ -64,6 +64,7 @@ private:
     };
     void take(const LogRow& row);
     void finish();
+    [[nodiscard]] std::size_t bins_together() const;
     std::uint64_t implausible_ = 0; ///< rows with times that no drive has
 
     static constexpr std::size_t bins = 400;
@@ -87,7 +88,7 @@ public:
 
     /// As the counters of samples count them.
     [[nodiscard]] std::int64_t pages() const { return pages_; }
-    /// Write amplification over time, by cause, where the host wrote so many bytes.
+    /// Write amplification over time, by cause, where the host wrote so many bytes. No program is left out.
     [[nodiscard]] Json amplification(const std::vector<double>& written, std::int64_t page_bytes) const;
 
 private:

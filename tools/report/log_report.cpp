@@ -17,6 +17,17 @@
 namespace flashlab {
 namespace {
 
+/// As it was in force, without what it means.
+std::string without_comments(std::string_view toml) {
+    std::string out;
+    for (std::size_t at = 0; at < toml.size();) {
+        const std::size_t end = std::min(toml.find('\n', at), toml.size() - 1) + 1;
+        if (toml[at] != '#') out += toml.substr(at, end - at);
+        at = end;
+    }
+    return out;
+}
+
 /// Five digits: a plot shows no more, and the page stays small.
 Json rounded(double value) { return Json{std::stod(fmt::format("{:.5g}", value))}; }
 
@@ -54,6 +65,7 @@ public:
         else if (has_operations_ && !has_all_operations_)
             out_.add("partly", "operations");
         add_overview(requests);
+        add_cautions();
         thin_samples();
         out_.add("latency", has_requests_ ? requests.latency() : Json{});
         out_.add("throughput", has_all_requests_ ? requests.throughput() : sampled_throughput());
@@ -87,7 +99,7 @@ private:
                 info.add("load_seed", row.number(1));
             });
         out_.add("info", std::move(info));
-        out_.add("config_toml", range_.config_toml);
+        out_.add("config_toml", without_comments(range_.config_toml));
     }
 
     /// The keys of `replay --json`, of what the log knows.
@@ -135,6 +147,36 @@ private:
         if (log_.has_table("sample_counter"))
             each("SELECT name, value FROM v_counters WHERE run = {}", [&](const LogRow& r) { o.add(r.text(0), r.number(1)); });
         out_.add("overview", std::move(o));
+    }
+
+    /// What makes the figures say less than they seem to, in sentences for the page.
+    void add_cautions() {
+        Json cautions{Json::Array{}};
+        double raw_bytes = static_cast<double>(range_.page_bytes);
+        for (const char* key : {"channels", "chips_per_channel", "dies_per_chip", "planes_per_die", "blocks_per_plane", "pages_per_block"})
+            raw_bytes *= number_of(range_.setting(key)).real();
+        const auto written = static_cast<double>(number("SELECT total(host_write_bytes) FROM v_run_totals WHERE run = {}"));
+        if (written > 0 && written * 50 < raw_bytes) {
+            out_.add("is_short", true);
+            cautions.push("It wrote less than 2 % of the drive: write amplification depends on what the writes before it left to do.");
+        }
+        if (log_.has_table("sample_scheme"))
+            each("SELECT s.read_pages, s.unmapped_reads, s.buffer_write_misses, (SELECT total(page_programs) FROM sample_nand n WHERE n.sample = "
+                 "s.sample AND cause = 0) FROM v_run_totals JOIN sample_scheme s USING(sample) WHERE run = {}",
+                 [&](const LogRow& r) {
+                     const std::int64_t read = r.number(0), unmapped = r.number(1), came = r.number(2);
+                     if (unmapped * 100 > read)
+                         cautions.push(
+                             fmt::format("{} of the {} pages that it read hold nothing: no flash is read for them, and latencies look better "
+                                         "than they are.",
+                                         unmapped, read));
+                     if (const auto left = static_cast<std::int64_t>(r.real(3)); came > left && (came - left) * 20 > came)
+                         cautions.push(
+                             fmt::format("{} of the {} pages that it wrote still lie in the write buffer: write amplification leaves out what "
+                                         "they will cost.",
+                                         came - left, came));
+                 });
+        out_.add("cautions", std::move(cautions));
     }
 
     /// What a reader looks for first: write amplification, latencies, how much the host may write until the flash is worn out.

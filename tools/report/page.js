@@ -4,8 +4,8 @@ const runs = report.runs;
 const keyText = { requests: "requests", host_read_bytes: "read by the host, bytes", host_write_bytes: "written by the host, bytes", waf: "write amplification", iops: "requests a second",
   read_mb_s: "read, MB/s", write_mb_s: "written, MB/s", sim_seconds: "simulated time, s", nand_read_pages: "flash pages read", nand_program_pages: "flash pages programmed",
   pram_words_written: "words written to the PRAM", free_blocks: "free blocks at the end", switch_merges: "merges: switch", partial_merges: "merges: partial", full_merges: "merges: full",
-  nand_erase_blocks: "blocks erased", gc_jobs: "collections", gc_page_copies: "pages copied by collections", read_pages: "pages read by the host",
-  unmapped_reads: "of these: nothing was written there", tbw_bytes: "lifetime: bytes that the host may write" };
+  nand_erase_blocks: "blocks erased", gc_jobs: "collections, or log blocks reclaimed", gc_page_copies: "pages copied by collections and merges", read_pages: "pages read by the host",
+  unmapped_reads: "of these: nothing was written there", tbw_bytes: "lifetime: bytes that the host may write", failed_requests: "requests that failed, beside the others" };
 const causeText = { user: "of the host", gc: "collections", merge: "merges", map: "maps", other: "other" };
 
 const section = (id, title, about, ...parts) => {
@@ -46,14 +46,16 @@ const conclusion = () => section("conclusion", "In short", "", ...runs.map((run,
   const besideFirst = (ratio) => Math.abs(ratio - 1) < 0.05 ? `, about as ${nameOf(runs[0])}` : `, ${+ratio.toPrecision(2)} × that of ${nameOf(runs[0])}`;
   const beside = (key) => i > 0 && runs[0].overview[key] > 0 && typeof of[key] === "number" ? besideFirst(of[key] / runs[0].overview[key]) : "";
   const wait = run.blame?.rows[0], column = (name) => wait[run.blame.columns.indexOf(name)];
-  const said = [typeof of.waf === "number" ? `${nameOf(run)} programs ${+of.waf.toPrecision(3)} flash pages for each page that the host writes${beside("waf")}.` : null,
+  const failed = of.failed_requests > 0 ? `${shown(of.failed_requests)} of ${shown(of.failed_requests + of.requests)} requests of ${nameOf(run)} failed: the host got an error.` : null;
+  const slowest = of.requests >= 1000 ? `The slowest 0.1 % of the requests of ${nameOf(run)}` : `The slowest request of ${nameOf(run)}`;
+  const said = [failed, typeof of.waf === "number" ? `${nameOf(run)} programs ${+of.waf.toPrecision(3)} flash pages for each page that the host writes${beside("waf")}.` : null,
     ...ops.map((op) => typeof of[`latency_us.${op}.p99`] === "number" ? `One ${op} of a hundred takes ${micros(of[`latency_us.${op}.p99`])} or more${beside(`latency_us.${op}.p99`)}.` : null),
-    wait && column("what") !== "not recorded" ? `Its slowest requests, 0.1 %, spent ${(100 * column("share")).toFixed(0)} % of their time so: ${column("meaning") || column("what")}.` : null].filter((s) => s);
+    wait && column("what") !== "not recorded" ? `${slowest} spent ${(100 * column("share")).toFixed(0)} % of their time so: ${column("meaning") || column("what")}.` : null, ...(run.cautions ?? [])].filter((s) => s);
   const big = (value, text) => el("div", {}, el("b", {}, value), text);
   const figures = [typeof of.waf === "number" ? big(+of.waf.toPrecision(3), "write amplification") : null,
     ...ops.flatMap((op) => [["p50", "p50"], ["p99", "p99"], ["p999", "p99.9"]].map(([key, text]) => typeof of[`latency_us.${op}.${key}`] === "number"
       ? big(micros(of[`latency_us.${op}.${key}`]), `${pluralOf(op)}, ${text}`) : null)),
-    typeof of.tbw_bytes === "number" ? big(of.tbw_bytes < 1e12 ? shown(of.tbw_bytes / 1e9) + " GB" : shown(of.tbw_bytes / 1e12) + " TB", "may be written in the flash's life") : null].filter((f) => f);
+    typeof of.tbw_bytes === "number" && !run.is_short ? big(of.tbw_bytes < 1e12 ? shown(of.tbw_bytes / 1e9) + " GB" : shown(of.tbw_bytes / 1e12) + " TB", "may be written in the flash's life") : null].filter((f) => f);
   return said.length ? el("div", {}, el("p", {}, said.join(" ")), el("div", { class: "big" }, ...figures)) : null;
 }));
 
@@ -75,11 +77,11 @@ const latency = () => {
     rows.length ? el("p", {}, csvLink("latency percentiles", columns, () => rows)) : null, rows.length ? tableOf(columns, rows, "Latency percentiles") : null);
 };
 
-const overTime = (key, field) => runs.map((run, i) => run[key] && { name: nameOf(run), colour: colourOf(i), x: run[key].t_s, y: run[key][field] ?? [] }).filter((s) => s);
+const overTime = (key, field) => runs.map((run, i) => run[key] && { name: nameOf(run), colour: colourOf(i), x: run[key].t_s, y: run[key][field] ?? [], wide: run[key].bin_s }).filter((s) => s);
 const time = (title, caption, y, series, more = {}) => linesOf({ title, caption, x: "simulated time, s", y, series, isTime: true, ...more });
 // The same of each run, and what tells the runs apart where that does not.
 const beside = (key, field, title, caption, y, { isSum = false, ...more } = {}) => {
-  const series = overTime(key, field), plot = { title, caption, x: "simulated time, s", y, series, isTime: true, ...more };
+  const series = overTime(key, field).filter((s) => s.y.some((v) => v !== 0)), plot = { title, caption, x: "simulated time, s", y, series, isTime: true, ...more };
   return [linesOf(plot), series.length > 1 ? besideFirst(series[0].name, series.slice(1).map((s) => [series[0], s]), plot, { isSum }) : null];
 };
 const several = (run, key, fields) => !run[key] ? [] : Object.entries(fields).map(([field, name], i) => ({ name, colour: colourOf(i), x: run[key].t_s, y: run[key][field] ?? [] }));
@@ -99,7 +101,7 @@ const caches = () => section("cache", "Caches and partition", "Hits between two 
   ...runs.map((run) => time(named(run, "Partition of the DRAM"), "What maps and write buffer have.", "MiB", several(run, "partition", { map_mib: "maps", buffer_mib: "write buffer" }))),
   ...runs.map((run) => time(named(run, "Benefits"), "What one byte more would have saved: the richer side grows.", "ns a byte", several(run, "partition", { map_benefit: "maps", buffer_benefit: "write buffer" })))));
 const heatMaps = (key, title, caption) => {
-  const of = runs.filter((r) => r[key]), scale = heatScale(of.map((r) => r[key]));
+  const of = runs.filter((r) => r[key]?.permille.some((row) => row.some((v) => v > 0))), scale = heatScale(of.map((r) => r[key]));
   return of.map((run) => heatMap(named(run, title), caption, run[key], scale));
 };
 const utilisation = () => section("utilisation", "Utilisation", "When the buses and the chips were busy. A few bright rows among dark ones: the load does not spread.",
@@ -116,14 +118,14 @@ const blameParts = [...new Set(runs.flatMap((run) => (run.blame?.rows ?? []).map
 const blameBar = (run) => {
   const what = run.blame.columns.indexOf("what"), share = run.blame.columns.indexOf("share");
   const bar = el("div", { class: "bar", role: "img", "aria-label": run.blame.rows.map((r) => `${r[what]} ${(100 * r[share]).toFixed(1)} %`).join(", ") });
-  run.blame.rows.forEach((r) => { const part = el("span", { title: `${r[what]}: ${(100 * r[share]).toFixed(1)} %` }); part.style.background = colourOf(blameParts.indexOf(r[what])); part.style.width = 100 * r[share] + "%"; bar.append(part); });
-  const rows = run.blame.rows.map((r) => r.map((v, c) => c === what ? el("span", {}, swatch(colourOf(blameParts.indexOf(v))), v) : c === share ? (100 * v).toFixed(2) + " %" : v));
+  run.blame.rows.forEach((r) => { const part = el("span", { title: `${r[what]}: ${(100 * r[share]).toFixed(1)} %` }); part.style.background = fillOf(blameParts.indexOf(r[what])); part.style.width = 100 * r[share] + "%"; bar.append(part); });
+  const rows = run.blame.rows.map((r) => r.map((v, c) => c === what ? el("span", {}, swatch(fillOf(blameParts.indexOf(v))), v) : c === share ? (100 * v).toFixed(2) + " %" : v));
   return [el("h3", {}, named(run, "What the slowest 0.1 % waited for") + " ", csvLink(named(run, "blame"), run.blame.columns, () => run.blame.rows)), bar, tableOf(run.blame.columns, rows, "Blame")];
 };
-const blame = () => section("blame", "Why the slow ones were slow", "The parts of the latency of the slowest requests; they add up to it exactly. Without the log's level all only the host link is known.",
+const blame = () => section("blame", "Why the slow ones were slow", "The parts of the latency of the slowest requests; they add up to it exactly. Without the log's level all, only the host link and the submission queue are known.",
   ...runs.filter((r) => r.blame?.rows.length).flatMap(blameBar), ...listed("queues", "By submission queue"), ...listed("slowest", "The slowest requests"));
 const calls = () => section("calls", "Calls of applications", "", ...listed("calls", "Latency by call"), ...listed("power", "Power"));
-const configuration = () => section("configuration", "Configuration", "", ...runs.filter((r) => r.config_toml).map((run) => el("details", {}, el("summary", {}, nameOf(run)), el("pre", {}, run.config_toml.split("\n").filter((l) => !l.startsWith("#")).join("\n")))));
+const configuration = () => section("configuration", "Configuration", "", ...runs.filter((r) => r.config_toml).map((run) => el("details", {}, el("summary", {}, nameOf(run)), el("pre", {}, run.config_toml))));
 
 const render = () => {
   timePlots.clear(); lastDrawn.length = 0;

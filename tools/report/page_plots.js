@@ -8,6 +8,8 @@ const el = (name, attributes = {}, ...children) => {
 };
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const colourOf = (i) => css("--c" + (i % 8));
+// More parts than colours: the others are hatched.
+const fillOf = (i) => i < 8 ? colourOf(i) : `repeating-linear-gradient(45deg,${colourOf(i)} 0 3px,transparent 3px 6px)`;
 const swatch = (colour) => { const s = el("span", { class: "swatch", "aria-hidden": "true" }); s.style.background = colour; return s; };
 // Up to six digits: enough to compare, few enough to read.
 const shown = (v) => {
@@ -42,7 +44,9 @@ const tableOf = (columns, rows, caption) => {
 const figureOf = (title, caption, drawn, columns, rows) => {
   const details = el("details", {}, el("summary", {}, "Numbers"));
   details.addEventListener("toggle", () => {
-    if (details.open && details.children.length === 1) details.append(tableOf(columns, rows().slice(0, 1000), title));
+    if (!details.open || details.children.length !== 1) return;
+    const all = rows(), most = 1000;
+    details.append(tableOf(columns, all.slice(0, most), title), ...(all.length > most ? [el("p", {}, `The first ${shown(most)} of ${shown(all.length)} rows: the CSV has all.`)] : []));
   });
   return el("figure", { "data-plot": title, "data-points": rows().length }, el("h3", {}, title), el("figcaption", {}, caption, " ", csvLink(title, columns, rows)), drawn, details);
 };
@@ -50,10 +54,15 @@ const figureOf = (title, caption, drawn, columns, rows) => {
 const timePlots = new Set();
 const zoomAll = (from, to, but) => { for (const p of timePlots) if (p !== but) p.setScale("x", { min: from ?? p.whole[0], max: to ?? p.whole[1] }); };
 const lastDrawn = [];
+// Of rates in stretches of time, what they come to up to the end of each. wide: of equal stretches, whose middle x is; else x is where each ends.
+const summed = (of) => {
+  let sum = 0;
+  return { ...of, x: of.x.map((x) => x + (of.wide ?? 0) / 2), y: of.y.map((v, i) => (sum += (v ?? 0) * (of.wide ?? of.x[i] - (of.x[i - 1] ?? 0)))) };
+};
 // A run's values divided by the first run's at the same x, where that one's points are joined by straight lines. isSum: of all up to there.
 const ratioTo = (first, s, isSum) => {
-  const summed = (of) => { let sum = 0; return isSum ? of.y.map((v) => (sum += v ?? 0)) : of.y; };
-  const base = summed(first), own = summed(s);
+  if (isSum) [first, s] = [summed(first), summed(s)];
+  const base = first.y, own = s.y;
   let i = 0;
   return { ...s, y: s.x.map((x, n) => {
     while (i + 2 < first.x.length && first.x[i + 1] < x) ++i;
@@ -71,10 +80,11 @@ const besideFirst = (first, pairs, plot, { isSum = false, always = false } = {})
   const ends = pairs.map(([a]) => a.x).flat(), ratios = series.flatMap((s) => s.y.filter((v) => v > 0)), isWide = Math.max(...ratios) > 4 * Math.min(...ratios);
   series.unshift({ name: first, colour: pairs[0][0].colour, x: [Math.min(...ends), Math.max(...ends)], y: [1, 1] });
   return linesOf({ ...plot, title: `${plot.title}: against ${first}`, caption: `${isSum ? "All up to then, d" : "D"}ivided by that of ${first}: above 1 is more.`, y: "×", series, log: isWide,
-    yRange: (lo, hi) => [lo - 0.05 * (hi - lo || 1), hi + 0.05 * (hi - lo || 1)], yValue: (v) => +v.toPrecision(3) + " ×" });
+    yRange: (lo, hi) => [lo - 0.05 * (hi - lo || 1), hi + 0.05 * (hi - lo || 1)], yValue: (v) => +v.toPrecision(6) + " ×" });
 };
 // series: [{name, x: [...], y: [...], colour, dash}]. Runs have x of their own: they are joined. A curve of one point is no curve: it is said.
 const linesOf = ({ title, caption, x, y, series, log = false, isTime = false, xValue = shown, yValue = shown, xSplits, range, yRange }) => {
+  if (isTime) xValue = seconds;
   series = series.filter((s) => s.x.length > 0 && s.y.some((v) => v !== null));
   if (series.length === 0) return null;
   if (!series.some((s) => s.y.filter((v) => v !== null).length > 1)) {
@@ -89,9 +99,9 @@ const linesOf = ({ title, caption, x, y, series, log = false, isTime = false, xV
   const draw = () => {
     const width = Math.max(300, place.clientWidth);
     const plot = new uPlot({
-      width, height: 240, cursor: { drag: { x: isTime, y: false, setScale: isTime } , focus: { prox: 24 } },
+      width, height: 240, legend: { markers: { dash: (u, i) => u.series[i].dash ? "dashed" : "solid" } }, cursor: { drag: { x: isTime, y: false, setScale: isTime } , focus: { prox: 24 } },
       scales: { x: { time: false, range }, y: log ? { distr: 3 } : { range: (u, lo, hi) => yRange ? yRange(lo, hi) : [Math.min(0, lo ?? 0), hi > 0 ? hi * 1.05 : 1] } },
-      axes: [{ ...axis, label: x, labelSize: 18, size: 34, values: (u, v) => v.map(xValue), splits: xSplits }, { ...axis, label: y, labelSize: 18, size: 62, values: (u, v) => v.map((n) => n === null ? "" : yValue(n)) }],
+      axes: [{ ...axis, label: isTime ? "simulated time" : x, labelSize: 18, size: 34, values: (u, v) => v.map(xValue), splits: xSplits }, { ...axis, label: y, labelSize: 18, size: (u, shown) => Math.max(62, 16 + 7 * Math.max(0, ...(shown ?? []).map((v) => v.length))), values: (u, v) => v.map((n) => n === null ? "" : yValue(n)) }],
       series: [{ label: x, value: (u, v) => v === null ? "" : xValue(v) }, ...series.map((s) => ({
         label: s.name, stroke: s.colour, width: 1.6, dash: s.dash, spanGaps: true, points: { show: series.length < 9 && s.x.length < 60, size: 4 }, value: (u, v) => v === null ? "" : yValue(v) }))],
       hooks: { setScale: [(u, key) => { if (isTime && key === "x" && u.isReady && !zoomAll.busy) { zoomAll.busy = true; zoomAll(u.scales.x.min, u.scales.x.max, u); zoomAll.busy = false; } }] },

@@ -89,7 +89,8 @@ std::string tick_text(double value) {
     const auto whole = static_cast<std::uint64_t>(std::abs(value));
     for (const auto& [unit, suffix] : {std::pair{std::uint64_t{1} << 30, "Gi"}, {std::uint64_t{1} << 20, "Mi"}, {std::uint64_t{1} << 10, "Ki"}})
         if (value > 0 && static_cast<double>(whole) == value && whole >= unit && whole % unit == 0) return fmt::format("{}{}", whole / unit, suffix);
-    return static_cast<double>(whole) == std::abs(value) ? fmt::format("{:.6g}", value) : fmt::format("{:.3g}", value);
+    if (static_cast<double>(whole) == std::abs(value)) return fmt::format("{}{}", value < 0 ? "-" : "", whole);
+    return fmt::format("{:.{}g}", value, std::abs(value) >= 1000 ? 6 : 3);
 }
 
 /// 10000000 as 10 M, where six digits would become a power of ten.

@@ -16,24 +16,23 @@
 namespace flashlab {
 namespace {
 
-constexpr const char* file_name = "replay.data";
 constexpr std::uint64_t whole_log = std::uint64_t{1} << 62; ///< who names a file for the events of one run wants all of them
 
 std::string errno_text(const char* what, const FsError& error) {
-    return fmt::format("{} {}: {}", file_name, what, std::strerror(error.error_number));
+    return fmt::format("{} {}: {}", precondition_file, what, std::strerror(error.error_number));
 }
 
 /// Finds the file, or makes it out of all free space except a reserve for metadata and other files. A raw drive is its own file.
 std::expected<Ino, std::string> find_or_make_file(FileSystem& fs, FsCall& call) {
     if (dynamic_cast<const DiskFile*>(&fs) != nullptr) return DiskFile::ino;
-    if (const auto found = fs.lookup(call, root_ino, file_name)) return found->value.ino;
-    const auto made = fs.make_node(call, root_ino, file_name, 0100600, 0);
+    if (const auto found = fs.lookup(call, root_ino, precondition_file)) return found->value.ino;
+    const auto made = fs.make_node(call, root_ino, precondition_file, 0100600, 0);
     if (!made) return std::unexpected(errno_text("cannot be made", made.error()));
     const Ino ino = made->value.ino;
     const FsUsage usage = fs.usage();
     const std::uint64_t kept = 64 + usage.data_pages_free / 32;
     const std::uint64_t pages = usage.data_pages_free > kept ? usage.data_pages_free - kept : 0;
-    if (pages == 0) return std::unexpected(fmt::format("{} finds no room: the drive is full of other files", file_name));
+    if (pages == 0) return std::unexpected(fmt::format("{} finds no room: the drive is full of other files", precondition_file));
     const auto taken = until_done(call, [&](const FsCall& c) { return fs.allocate(c, ino, FallocateMode::allocate, 0, pages * usage.block_bytes); });
     if (!taken) return std::unexpected(errno_text("finds no room", taken.error()));
     return ino;

@@ -143,6 +143,10 @@ std::optional<std::string> warning_on_work_before(Device& device, const RunSnaps
         return fmt::format("{} pages were programmed while the run only read: {}, left to do by the writes before it. They delay its reads; {}",
                            programs, what.empty() ? "work" : what, remedy);
     }
+    if (const std::uint64_t stay = came - std::min(came, left); stay * 20 > came)
+        return fmt::format("{} of the {} pages that the run wrote still lie in the write buffer: write amplification and life leave out what they "
+                           "will cost. Make the run longer",
+                           stay, came);
     const std::uint64_t written = after.sample.host_write_bytes - before.sample.host_write_bytes;
     const bool is_short = written * 50 < device.ssd().identify().sectors * sector_bytes;
     if (!is_short || (lay_there + copies) * 2 <= programs) return std::nullopt;

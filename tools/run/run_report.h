@@ -64,8 +64,9 @@ struct RunIdentity {
 
 /// A warning if more than 1 % of the pages that a run read hold nothing: such a page takes no flash read. To be called before the device is closed.
 [[nodiscard]] std::optional<std::string> warning_on_reads(Device& device, const RunSnapshot& before, const RunTally& tally);
-/// A warning if what was left to do before the run decides its figures: it only read, and more than 1 % of its flash work are programs; or it wrote
-/// less than 2 % of the drive, and most programs are not of what it wrote. As above.
+/// A warning if what was left to do before the run, or after it, decides its figures: it only read, and more than 1 % of its flash work are programs;
+/// more than 5 % of the pages that it wrote still lie in the write buffer; or it wrote less than 2 % of the drive, and most programs are not of what
+/// it wrote. As above.
 [[nodiscard]] std::optional<std::string> warning_on_work_before(Device& device, const RunSnapshot& before, const RunTally& tally);
 [[nodiscard]] Json report_run(const RunIdentity& run, Device& device, const RunSnapshot& before, const RunTally& tally);
 /// What to say last of a run of which requests failed, by its report; else nothing. Such a run has figures, and is no success.

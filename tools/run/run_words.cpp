@@ -152,7 +152,7 @@ std::string shown_run(OutputFormat format, const Json& r) {
     add_members(text, "the DRAM, divided", r["partition"]);
     add_group(text, "bit errors", r["bit_errors"],
               {{"read_retries", "pages sensed again"},
-               {"uncorrected_reads", "pages lost to a read"},
+               {"uncorrected_reads", "reads that no retry corrected, those of pages that parity rebuilt among them"},
                {"scrubbed_blocks", "blocks written anew"},
                {"rebuilt_pages", "pages rebuilt by parity"}});
     add_members(text, "blocks by erases", r["erase_count"]);

@@ -117,6 +117,13 @@ TEST_CASE("the power of a story fails while the step before is under way, not wh
         REQUIRE(cut.title.find("the power fails") == 0);
         REQUIRE(!cut.lines.empty());
         CHECK(cut.lines.front().find("0 flash operations had not begun, 0 programs and 0 erases") == std::string::npos);
+        unsigned undone = 0, programs = 0, erases = 0;
+        REQUIRE(std::sscanf(cut.lines.front().c_str(), "%u flash operations had not begun; %u programs and %u erases", &undone, &programs, &erases) ==
+                3);
+        std::ptrdiff_t damaged = 0;
+        for (const BlockPicture& block : cut.blocks) damaged += std::ranges::count(block.pages, PageMark::damaged, &PagePicture::mark);
+        CHECK((damaged != 0) == (programs + erases != 0));
+        if (erases == 0) CHECK(damaged == programs); // so few pages are torn, whatever else the picture says
     }
 }
 

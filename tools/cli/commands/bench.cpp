@@ -263,8 +263,9 @@ void add_bench(CLI::App& app, Action& action) {
         ->type_name("SECONDS");
     c.add_option("--iodepth", o.iodepth, "Requests in flight")->check(CLI::Range(1, 65536))->capture_default_str();
     c.add_option("--rwmixread", o.rwmixread, "Percent of reads of randrw and rw")->check(CLI::Range(0, 100))->capture_default_str();
-    c.add_option("--random-distribution", o.random_distribution,
-                 "Of randread, randwrite, randrw: uniform, zipf:THETA, pareto:H, hotspot:SHARE,PROBABILITY")
+    c.add_option(
+         "--random-distribution", o.random_distribution,
+         "Of randread, randwrite, randrw: uniform, zipf:THETA, pareto:H, hotspot:SHARE,PROBABILITY; fio-zipf:THETA, fio-pareto:H as fio draws them")
         ->capture_default_str();
     c.add_option(
          "--queue", o.queues,
@@ -288,6 +289,9 @@ void add_bench(CLI::App& app, Action& action) {
             ->check(CLI::IsMember(std::vector<std::string>(protocol_names().begin(), protocol_names().end())));
     c.add_option("--html", o.html, "of --protocol: also one self-contained page with its verdict, plots and tables")->needs(protocol);
     add_measure(c, o);
+    for (const char* of_one_load : {"--rw", "--bs", "--io-size", "--iodepth", "--rwmixread", "--random-distribution", "--numjobs", "--rate-iops",
+                                    "--rate", "--rate-process", "--warm-up", "--until-steady"})
+        protocol->excludes(c.get_option(of_one_load));
     c.add_option("--seed", o.seed, "Seed of the addresses")->capture_default_str();
     add_device_choice(c, o.device, "1G");
     add_format(c, o.format, "One JSON object");

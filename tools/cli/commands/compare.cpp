@@ -121,10 +121,10 @@ std::string conclusion(const std::vector<Json>& reports, std::size_t of) {
         const Json ratio = ratio_of(first, own);
         if (ratio.is_null()) return;
         if (const double r = ratio.real(); r > 0.9995 && r < 1.0005)
-            text += fmt::format("{}{} as {}'s ({})", text.empty() ? "" : ", ", what, name_of(0), shown_own);
+            text += fmt::format("{}{} {}, as {}'s", text.empty() ? "" : "; ", what, shown_own, name_of(0));
         else
-            text += fmt::format("{}{} {} times {}'s ({})", text.empty() ? "" : ", ", what,
-                                r < 100 ? fmt::format("{:.3g}", r) : fmt::format("{:.0f}", r), name_of(0), shown_own);
+            text += fmt::format("{}{} {}, {} times {}'s", text.empty() ? "" : "; ", what, shown_own,
+                                r < 100 ? fmt::format("{:.3g}", r) : fmt::format("{:.0f}", r), name_of(0));
     };
     const Json &a = reports.front(), &b = reports[of];
     add("write amplification is", a["waf"], b["waf"], fmt::format("{:.2f}", b["waf"].real()));
