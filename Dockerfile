@@ -6,7 +6,7 @@ COPY . /src
 WORKDIR /src
 # hadolint ignore=DL3008
 RUN sh tools/install_dependencies.sh && apt-get install -y --no-install-recommends scdoc \
-    && cmake --preset release && cmake --build --preset release --target flashlab \
+    && cmake --preset release && cmake --build --preset release --target flashlab nbdkit-flashlab-plugin \
     && cmake --install build/release --prefix /usr/local --component Unspecified --strip
 
 FROM debian:12

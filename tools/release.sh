@@ -29,6 +29,9 @@ for part in "$@"; do
     case $part in
     deb)
         # shellcheck source=/dev/null
+        for tool in dpkg-shlibdeps file; do
+            command -v $tool > /dev/null || die "$tool is missing, with which cpack finds the libraries that are used: apt-get install dpkg-dev file"
+        done
         debian=$(. /etc/os-release && echo "${ID}${VERSION_ID-}")
         (cd "$build" && cpack -G DEB -B "$work/deb" > "$work/log" 2>&1) || die "cpack: $(tail -n 5 "$work/log")"
         mv "$work"/deb/*.deb "$out/flashlab_${version}_${debian}_$(dpkg --print-architecture).deb"

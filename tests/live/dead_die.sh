@@ -66,9 +66,10 @@ make_device --size 256M --ftl page_map
 mount_device
 write a b c d
 "$FLASHLAB" ctl "$mnt" fault add die_dead die=1 > /dev/null || die "fault add"
-echo 3 > /proc/sys/vm/drop_caches 2> /dev/null || true
-cat "$mnt"/? > /dev/null 2> "$work/err" && die "all files read without a die"
-grep -q "Input/output error" "$work/err" || die "$(cat "$work/err")"
+if echo 3 2> /dev/null > /proc/sys/vm/drop_caches; then # else the kernel has the files
+    cat "$mnt"/? > /dev/null 2> "$work/err" && die "all files read without a die"
+    grep -q "Input/output error" "$work/err" || die "$(cat "$work/err")"
+fi
 "$FLASHLAB" ctl "$mnt" fault clear all > /dev/null || die "fault clear"
 unmount_device
 say "ok"

@@ -78,8 +78,9 @@ std::string random_path(Random& random) {
 }
 
 Call random_call(Random& random) {
+    const std::uint32_t own = ::geteuid() == 0 ? 0 : 0700; // whoever is not root looks below directories, too
     static constexpr std::uint32_t modes[] = {0700, 0755, 0640, 0600, 01777, 0711};
-    return {random.below(12), random_path(random), random_path(random), modes[random.below(6)]};
+    return {random.below(12), random_path(random), random_path(random), modes[random.below(6)] | own};
 }
 
 std::string describe(const fs::path& path) {

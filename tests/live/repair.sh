@@ -67,7 +67,7 @@ long=$(printf 'n%.0s' {1..250})
 { printf '%s' "$mark"; head -c 8000 /dev/zero; } | tee "$mnt/two" > "$mnt/$long"
 ln "$mnt/two" "$mnt/a/three"
 install -m 6755 /dev/null "$mnt/set-id" && install -m 644 /dev/null "$mnt/kept" && ln "$mnt/kept" "$mnt/a/kept"
-if command -v chattr > /dev/null; then chattr +a "$mnt/kept"; fi
+if [[ $(id -u) -eq 0 ]] && command -v chattr > /dev/null; then chattr +a "$mnt/kept"; fi
 sync "$mnt/two" && sync "$mnt/$long"
 unmount_device
 LC_ALL=C grep -obUaF "$mark" "$device/nand.img" | cut -d: -f1 | while read -r at; do
@@ -83,7 +83,7 @@ grep -q 'lost: /two: it is called two.damaged-2 now' "$work/fsck.log" && grep -q
 mount_device
 [[ $(cat "$mnt/two.damaged") == whole && -e $mnt/two.damaged-2 && -e $mnt/a/three.damaged && -e $mnt/${long:0:247}.damaged ]] || die "names: $(ls "$mnt")"
 [[ $(stat -c '%a' "$mnt/set-id") == 6755 && $(stat -c %h "$mnt/kept") -eq 2 ]] || die "rights or links: $(ls -l "$mnt")"
-if command -v chattr > /dev/null; then
+if [[ $(id -u) -eq 0 ]] && command -v chattr > /dev/null; then
     [[ $(lsattr "$mnt/kept") == *a*" $mnt/kept" ]] || die "flags: $(lsattr "$mnt/kept")"
     chattr -a "$mnt/kept"
 fi

@@ -171,7 +171,7 @@ void many_leave_nothing_behind() {
     CHECK_OK(::statfs(".", &kind));
     if (kind.f_type != FUSE_SUPER_MAGIC) return;                                      // the host's has other users
     for (int tries = 0; in_use() > before && tries < 1000; ++tries) ::usleep(10'000); // the kernel forgets them after the close has returned
-    CHECK_EQUAL(in_use(), before);
+    CHECK(in_use() <= before);                                                        // of files that were closed before this began, too
 }
 
 int check(const std::string& root) {

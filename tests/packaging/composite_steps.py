@@ -33,7 +33,7 @@ def expand(text, inputs):
             return inputs[name[7:]]
         fail(f"{match.group(0)}: no such value")
 
-    return re.sub(r"\$\{\{\s*([\w.]+)\s*\}\}", value, str(text))
+    return re.sub(r"\$\{\{\s*(.*?)\s*\}\}", value, str(text))
 
 
 class Steps:

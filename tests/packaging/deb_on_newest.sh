@@ -6,7 +6,7 @@
 set -euo pipefail
 build=${1:?usage: deb_on_newest.sh BUILD SOURCE} tree=${2:?usage: deb_on_newest.sh BUILD SOURCE}
 die() { printf 'FAILED: %s\n' "$*" >&2; exit 1; }
-for tool in cpack dpkg-shlibdeps; do command -v $tool > /dev/null || { echo "skipped: $tool is not installed"; exit 77; }; done
+for tool in cpack dpkg-shlibdeps file; do command -v $tool > /dev/null || { echo "skipped: $tool is not installed"; exit 77; }; done
 [[ -e $build/made/flashlab.1 ]] || { echo "skipped: no manual pages were built, for want of scdoc"; exit 77; }
 work=$(mktemp -d "${TMPDIR:-/tmp}/flashlab-newest-deb.XXXXXX")
 trap 'rm -rf "$work"' EXIT

@@ -3,7 +3,7 @@
 # package.sh BUILD SOURCE
 set -euo pipefail
 build=${1:?usage: package.sh BUILD SOURCE} tree=${2:?usage: package.sh BUILD SOURCE}
-for tool in cpack dpkg-deb dpkg-shlibdeps; do command -v $tool > /dev/null || { echo "skipped: $tool is not installed"; exit 77; }; done
+for tool in cpack dpkg-deb dpkg-shlibdeps file; do command -v $tool > /dev/null || { echo "skipped: $tool is not installed"; exit 77; }; done
 work=$(mktemp -d "${TMPDIR:-/tmp}/flashlab-package.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 die() { printf 'FAILED: %s\n' "$*" >&2; exit 1; }

@@ -6,7 +6,7 @@ set -euo pipefail
 build=${1:?usage: release.sh BUILD SOURCE} tree=${2:?usage: release.sh BUILD SOURCE}
 die() { printf 'FAILED: %s\n' "$*" >&2; exit 1; }
 grep -q '^FLASHLAB_SANITIZE:[A-Z]*=.' "$build/CMakeCache.txt" && { echo "skipped: sanitizers do not link statically"; exit 77; }
-for tool in cpack dpkg-deb dpkg-shlibdeps sha256sum; do command -v $tool > /dev/null || { echo "skipped: $tool is not installed"; exit 77; }; done
+for tool in cpack dpkg-deb dpkg-shlibdeps file sha256sum; do command -v $tool > /dev/null || { echo "skipped: $tool is not installed"; exit 77; }; done
 [[ -e $build/made/flashlab.1 ]] || { echo "skipped: no manual pages were built, for want of scdoc"; exit 77; }
 work=$(mktemp -d "${TMPDIR:-/tmp}/flashlab-release.XXXXXX")
 trap 'rm -rf "$work"' EXIT

@@ -94,7 +94,7 @@ const std::array common_keys{
     SAME(host_link.arbiter, text, mount, 0, 0, arbiter_help),
 
     KEY("dram.size", size, mount, 0, std::uint64_t{1} << 40,
-        "DRAM of the drive in bytes, for write buffer and maps together. Larger: more hits in both. 0: each has the size of its own key.",
+        "DRAM of the drive in bytes, for write buffer and maps together; a page_map's table is beside it. 0: each has the size of its own key.",
         dram.size_bytes),
     ConfigKey{"dram.partition", text, mount, 0, 0, "curve ghost static none",
               "Who divides dram.size: curve or ghost (they follow the load), static (dram.map_share_permille) or none (each side's own key).",

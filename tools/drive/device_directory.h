@@ -23,6 +23,9 @@
 
 namespace flashlab {
 
+/// What mkfs --precondition, and a load on a drive in a directory, write into.
+inline constexpr const char* precondition_file = "replay.data";
+
 class ImagePageStore;
 
 enum class ExistingDevice : std::uint8_t { refuse, replace };

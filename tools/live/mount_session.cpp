@@ -18,7 +18,7 @@ namespace {
 ///
 /// Idea       mkfs gives the root directory to root, so that the same options give the same images. An ordinary user's first mount of it takes it, as
 ///            mke2fs does with root_owner.
-/// Invariant  Only a root directory that is empty and belongs to root is taken.
+/// Invariant  Only a root directory that belongs to root and is empty, but for what mkfs --precondition wrote, is taken.
 /// Cost       One look at the directory a mount.
 /// Power cut  The change is as durable as any chown.
 ///
@@ -35,13 +35,15 @@ void take_new_root(FileSystem& fs, bool is_raw, SimTime now) {
     if (is_raw) static_cast<void>(fs.change_attributes(call, DiskFile::ino, change));
     const auto root = fs.attributes(call, root_ino);
     if (!root || root->value.uid != 0) return;
-    bool is_empty = true;
-    const auto listed = fs.read_directory(call, root_ino, 0, [&](std::string_view name, Ino, std::uint32_t, std::uint64_t) {
-        is_empty = name == "." || name == "..";
-        return is_empty;
+    bool is_new = true;
+    std::optional<Ino> preconditioned;
+    const auto listed = fs.read_directory(call, root_ino, 0, [&](std::string_view name, Ino ino, std::uint32_t, std::uint64_t) {
+        if (name == precondition_file) preconditioned = ino;
+        is_new = name == "." || name == ".." || name == precondition_file;
+        return is_new;
     });
-    if (!listed || (!is_empty && !is_raw)) return;
-    static_cast<void>(fs.change_attributes(call, root_ino, change));
+    if (!listed || (!is_new && !is_raw)) return;
+    for (const Ino ino : {preconditioned.value_or(root_ino), root_ino}) static_cast<void>(fs.change_attributes(call, ino, change));
 }
 
 } // namespace

@@ -47,6 +47,14 @@ http://* | https://*)
     ;;
 *) flashlab=$TORTURE_FLASHLAB ;;
 esac
+[ -x "$flashlab" ] || command -v "$flashlab" > /dev/null || {
+    echo "torture: $flashlab is no program" >&2
+    exit 2
+}
+[ -c /dev/fuse ] || {
+    echo "torture: there is no /dev/fuse here, through which states are mounted: run the job with --device /dev/fuse" >&2
+    exit 2
+}
 version=${TORTURE_VERSION:-${GITHUB_SHA:-${CI_COMMIT_SHA:-}}}
 code=0
 # Command and check run in a directory of their own: TORTURE_SOURCE names the one from which they come.
