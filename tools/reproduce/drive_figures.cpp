@@ -84,10 +84,8 @@ std::expected<Throughput, std::string> write_at_random(DriveOfToday& drive, std:
 std::expected<Throughput, std::string> write_skewed(DriveOfToday& drive, const DistributionSpec& spec, std::uint64_t seed) {
     Random random{seed};
     const std::uint64_t pages = drive.pages();
-    RandomDistribution ranks{spec, pages};
-    const ScatteredOrder order{pages};
-    return write_closed(drive, overwrites * pages, 1, in_flight, overwrites * pages * 4 / 5,
-                        [&](std::uint64_t) { return order.at(ranks.rank(random)); });
+    RandomPlaces places{spec, pages};
+    return write_closed(drive, overwrites * pages, 1, in_flight, overwrites * pages * 4 / 5, [&](std::uint64_t) { return places.draw(random); });
 }
 
 /// Some zones of 8 GiB of the drive's 745 are written in order beside each other; one that is full is done with, and another, drawn, is trimmed.
