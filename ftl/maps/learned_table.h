@@ -120,7 +120,7 @@ private:
         SegmentLevels news; ///< of a group that is not in DRAM: newer than its translation page
         bool is_here = false;
         bool is_dirty = false; ///< it is here, and newer than its translation page
-        bool leaves = false;   ///< when that is written
+        bool leaves = false;   ///< when that is written, unless there is room
         std::uint32_t charged = 0;
         std::uint32_t moved = 0; ///< pages that collections moved since its translation page was written
         std::uint32_t colder = none, hotter = none;

@@ -278,6 +278,21 @@ TEST_CASE("copies of a collection go as whole word lines on all planes", "[ftl][
     CHECK(drive.ftl.check().empty());
 }
 
+TEST_CASE("what random writes are foretold to cost has the parity of their rows in it", "[ftl][rain]") {
+    SsdConfig config = with_chips("page_map", 2, 2, 1);
+    config.ftl.reserved_permille = 600; // collections find next to nothing valid
+    const auto cost = [&](std::uint32_t rain) {
+        config.nand.rain = rain;
+        const auto geometry = *Geometry::make(config.nand.geometry);
+        const auto plan = plan_ftl(config, rain == 0 ? geometry : geometry.with_parity(rain).value());
+        REQUIRE(plan.has_value());
+        return plan->closed_form_waf;
+    };
+    CHECK(cost(0) < 1.2);
+    CHECK(cost(2) > 2);
+    CHECK(cost(2) < 2 * 1.2);
+}
+
 TEST_CASE("a word line at once is refused with what asks for passes", "[ftl][one-shot]") {
     SsdConfig config = with_chips("page_map", 2, 1, 2);
     config.nand.geometry.cell = CellType::tlc;

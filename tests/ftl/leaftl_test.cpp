@@ -36,6 +36,21 @@ TEST_CASE("a spare area that cannot name gamma neighbours on both sides is refus
     CHECK(plan.error().find("lower it to 3, or raise nand.spare_bytes") != std::string::npos);
 }
 
+TEST_CASE("leaftl whose segments all fit its DRAM neither reads nor writes translation pages", "[ftl][leaftl]") {
+    const auto after = [](std::uint64_t bytes) {
+        CutRig rig{learned_drive(0, bytes)};
+        Random random{5};
+        for (std::uint32_t i = 0; i < 6 * rig.units(); ++i) rig.now = rig.write(static_cast<std::uint32_t>(random.below(rig.units())), 1);
+        for (std::uint32_t u = 0; u < rig.units(); ++u) rig.check_unit(u);
+        rig.check_all();
+        return std::pair{leaftl_of(rig).counted().translation_reads, leaftl_of(rig).counted().translation_writes};
+    };
+    CHECK(after(1 << 20) == std::pair<std::uint64_t, std::uint64_t>{0, 0}); // collections move pages all the time
+    const auto [reads, writes] = after(1 << 11);
+    CHECK(reads > 0);
+    CHECK(writes > 0);
+}
+
 TEST_CASE("each prediction of leaftl is within gamma of its page, and a wrong one costs exactly one read more", "[ftl][leaftl]") {
     for (const std::uint32_t gamma : {0u, 4u, 16u}) {
         CAPTURE(gamma);

@@ -69,6 +69,14 @@ TEST_CASE("levelling moves data that never change off the blocks they spare, at 
     CHECK(with.above_mean() <= 0.2);
 }
 
+TEST_CASE("levelling costs its own copies: collections that are under way go on, and dies do not drift apart", "[ftl][wear]") {
+    const WearPoint without = run(page_mapped(wear_drive()), 15, 0);
+    const WearPoint with = run(page_mapped(wear_drive()), 15, 16);
+    REQUIRE(with.relocated > 100);
+    CHECK(with.host_pages == without.host_pages);
+    CHECK(static_cast<double>(with.all_programs) < 1.1 * static_cast<double>(without.all_programs));
+}
+
 TEST_CASE("256 MiB after a hundred fills of skewed writes: no block is worn a fifth more than the mean", "[.long][wear-long]") {
     const std::string scheme = GENERATE(from_range(all_schemes()));
     DYNAMIC_SECTION(scheme) {

@@ -25,7 +25,7 @@ for store in pram journal; do
     as_nobody "mkdir -p m && ./flashlab mkfs d --force --quiet --size 64M --metadata $store && ./flashlab mount d m && touch m/x && ./flashlab umount m" ||
         die "nobody cannot write into a file system of his own: $(cat "$work/err" "$work/out")"
 done
-as_nobody "./flashlab mkfs d --force --quiet --size 64M --precondition fill:50 && ./flashlab mount d m && touch m/x && rm m/replay.data && ./flashlab umount m" ||
+as_nobody "./flashlab mkfs d --force --quiet --size 64M --precondition fill:50 && ./flashlab mount d m && touch m/x && echo x >> m/replay.data && rm m/replay.data && ./flashlab umount m" ||
     die "nobody cannot write into a drive that was preconditioned: $(cat "$work/err" "$work/out")"
 say "--- torture"
 as_nobody "TMPDIR='$plain' ./flashlab crash torture --explore --size 64M --persistence posix --keep '$plain' --check true -- sh -c 'echo 1 > x && sync x .'" ||

@@ -1,7 +1,6 @@
 #include "tools/fit/fio_results.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -9,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "tools/host/regular_file.h"
+#include "tools/text/fio_values.h"
 #include "tools/text/json.h"
-#include "tools/text/sizes.h"
 
 namespace flashlab {
 
@@ -18,25 +17,9 @@ namespace {
 
 constexpr std::uint64_t longest_results = std::uint64_t{64} << 20;
 
-/// Of a list "4k,8k" what is for reads or for writes; a single value is for both.
-std::string of_direction(const std::string& list, bool of_writes) {
-    const std::size_t comma = std::min(list.find(','), list.size());
-    if (!of_writes || comma == list.size()) return list.substr(0, comma);
-    return list.substr(comma + 1, list.find(',', comma + 1) - comma - 1);
-}
-
-/// 4k, 4kb and 4ki are powers of 1024 in fio, 4kib of 1000: the other way round than parse_size has it.
-std::expected<std::uint64_t, std::string> fio_number(std::string text) {
-    std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    std::uint64_t value = 0;
-    const char* const end = text.data() + text.size();
-    if (text.starts_with("0x"))
-        if (const auto read = std::from_chars(text.data() + 2, end, value, 16); read.ec == std::errc{} && read.ptr == end) return value;
-    if (text.ends_with("ib"))
-        text.erase(text.size() - 2, 1);
-    else if (text.ends_with('b') || text.ends_with('i'))
-        text.pop_back();
-    return parse_size(text);
+std::expected<std::uint64_t, std::string> size_of(std::string_view text) {
+    constexpr std::uint64_t kb_base = 1024; // fio's own
+    return fio_size(text, kb_base);
 }
 
 /// One job's options, over those of all jobs.
@@ -53,7 +36,8 @@ public:
     /// A size or a number, as fio reads it: of a list "4k,8k" what is for this direction. Of what is none: not_understood().
     [[nodiscard]] std::uint64_t number(std::string_view name, std::string_view other, std::uint64_t otherwise, bool of_writes = false) const {
         const std::string all = text(name, other, "");
-        const std::string one = of_direction(all, of_writes);
+        const FioDirections list = fio_directions(all);
+        const std::string_view one = of_writes ? list.writes : list.reads;
         return one.empty() ? otherwise : understood(name, one).value_or(otherwise);
     }
     /// Of the settings of a mix the later counts, and the job's own.
@@ -70,8 +54,8 @@ public:
     [[nodiscard]] const std::string& not_understood() const { return not_understood_; }
 
 private:
-    [[nodiscard]] std::optional<std::uint64_t> understood(std::string_view name, const std::string& text) const {
-        if (const auto value = fio_number(text)) return *value;
+    [[nodiscard]] std::optional<std::uint64_t> understood(std::string_view name, std::string_view text) const {
+        if (const auto value = size_of(text)) return *value;
         if (not_understood_.empty()) not_understood_ = fmt::format("{}={}: is not understood as a number or a size", name, text);
         return std::nullopt;
     }
@@ -119,8 +103,9 @@ void take_direction(TimedDirection& into, double& requests_before, const Json& d
 /// "900" of both directions, "900,100" of reads and writes; of bytes, with `divisor`.
 std::array<double, 2> planned_of(const std::string& text, double divisor, std::uint32_t read_percent) {
     std::array<double, 2> out{};
+    const FioDirections list = fio_directions(text);
     for (const std::size_t direction : {0u, 1u}) {
-        const auto value = fio_number(of_direction(text, direction == 1));
+        const auto value = size_of(direction == 0 ? list.reads : list.writes);
         if (value && (direction == 0 ? read_percent != 0 : read_percent != 100)) out[direction] = static_cast<double>(*value) / divisor;
     }
     return out;
@@ -144,9 +129,8 @@ std::expected<FitStream, std::string> stream_of(const std::string& name, const F
     if (stream.block_bytes == 0 || stream.block_bytes % 512 != 0)
         return std::unexpected(fmt::format("job {}: bs={}: a multiple of 512 is wanted", name, stream.block_bytes));
     const std::string engine = options.text("ioengine", "ioengine", "");
-    const bool waits = engine.ends_with("sync") || engine == "pvsync2" || engine == "splice" || engine == "mmap"; // iodepth is not for it
-    const std::uint64_t depth =
-        (waits ? 1 : options.number("iodepth", "iodepth", 1)) * std::max<std::uint64_t>(1, options.number("numjobs", "numjobs", 1));
+    const std::uint64_t depth = (is_fio_synchronous(engine) ? 1 : options.number("iodepth", "iodepth", 1)) *
+                                std::max<std::uint64_t>(1, options.number("numjobs", "numjobs", 1));
     stream.depth = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(depth, 1, 65536));
     if (options.has("rate_iops")) stream.planned_iops = planned_of(options.text("rate_iops", "rate_iops", ""), 1, stream.read_percent);
     if (options.has("rate"))

@@ -11,7 +11,8 @@
 
 #include <fmt/ranges.h>
 
-#include "tools/imports/fio_values.h"
+#include "tools/imports/fio_names.h"
+#include "tools/text/fio_values.h"
 
 namespace flashlab {
 

@@ -11,6 +11,7 @@
 
 #include "tools/log/event_level.h"
 #include "tools/log/event_log_schema.h"
+#include "tools/log/run_cautions.h"
 #include "tools/report/log_passes.h"
 #include "tools/report/log_run.h"
 
@@ -156,25 +157,27 @@ private:
         for (const char* key : {"channels", "chips_per_channel", "dies_per_chip", "planes_per_die", "blocks_per_plane", "pages_per_block"})
             raw_bytes *= number_of(range_.setting(key)).real();
         const auto written = static_cast<double>(number("SELECT total(host_write_bytes) FROM v_run_totals WHERE run = {}"));
-        if (written > 0 && written * 50 < raw_bytes) {
+        if (written > 0 && wrote_little(written, raw_bytes)) {
             out_.add("is_short", true);
             cautions.push("It wrote less than 2 % of the drive: write amplification depends on what the writes before it left to do.");
         }
         if (log_.has_table("sample_scheme"))
-            each("SELECT s.read_pages, s.unmapped_reads, s.buffer_write_misses, (SELECT total(page_programs) FROM sample_nand n WHERE n.sample = "
+            each("SELECT s.read_pages, s.unmapped_reads, s.buffer_write_misses, (SELECT ifnull(sum(page_programs), 0) FROM sample_nand n WHERE "
+                 "n.sample = "
                  "s.sample AND cause = 0) FROM v_run_totals JOIN sample_scheme s USING(sample) WHERE run = {}",
                  [&](const LogRow& r) {
-                     const std::int64_t read = r.number(0), unmapped = r.number(1), came = r.number(2);
-                     if (unmapped * 100 > read)
+                     const auto count = [&r](int column) { return static_cast<std::uint64_t>(std::max<std::int64_t>(0, r.number(column))); };
+                     const std::uint64_t read = count(0), unmapped = count(1), came = count(2);
+                     if (reads_much_of_nothing(unmapped, read))
                          cautions.push(
                              fmt::format("{} of the {} pages that it read hold nothing: no flash is read for them, and latencies look better "
                                          "than they are.",
                                          unmapped, read));
-                     if (const auto left = static_cast<std::int64_t>(r.real(3)); came > left && (came - left) * 20 > came)
+                     if (const std::uint64_t stay = pages_still_buffered(came, count(3)); stay != 0)
                          cautions.push(
                              fmt::format("{} of the {} pages that it wrote still lie in the write buffer: write amplification leaves out what "
                                          "they will cost.",
-                                         came - left, came));
+                                         stay, came));
                  });
         out_.add("cautions", std::move(cautions));
     }

@@ -14,6 +14,7 @@
 #include "tools/drive/config_schema.h"
 #include "tools/drive/device_report.h"
 #include "tools/drive/waf_parts.h"
+#include "tools/log/run_cautions.h"
 
 namespace flashlab {
 namespace {
@@ -118,7 +119,7 @@ std::optional<std::string> warning_on_reads(Device& device, const RunSnapshot& b
     const RunSnapshot after = RunSnapshot::of(device, tally.end);
     const std::uint64_t pages = after.ssd.read_pages - before.ssd.read_pages;
     const std::uint64_t unmapped = after.ssd.unmapped_reads - before.ssd.unmapped_reads;
-    if (unmapped * 100 <= pages) return std::nullopt;
+    if (!reads_much_of_nothing(unmapped, pages)) return std::nullopt;
     return fmt::format("{} of the {} pages that were read hold nothing: they were never written, or trimmed. Such a read gives zeros and touches no "
                        "flash, so latencies look better than they are; --precondition fill:100 writes beforehand",
                        unmapped, pages);
@@ -143,12 +144,12 @@ std::optional<std::string> warning_on_work_before(Device& device, const RunSnaps
         return fmt::format("{} pages were programmed while the run only read: {}, left to do by the writes before it. They delay its reads; {}",
                            programs, what.empty() ? "work" : what, remedy);
     }
-    if (const std::uint64_t stay = came - std::min(came, left); stay * 20 > came)
+    if (const std::uint64_t stay = pages_still_buffered(came, left); stay != 0)
         return fmt::format("{} of the {} pages that the run wrote still lie in the write buffer: write amplification and life leave out what they "
                            "will cost. Make the run longer",
                            stay, came);
-    const std::uint64_t written = after.sample.host_write_bytes - before.sample.host_write_bytes;
-    const bool is_short = written * 50 < device.ssd().identify().sectors * sector_bytes;
+    const auto written = static_cast<double>(after.sample.host_write_bytes - before.sample.host_write_bytes);
+    const bool is_short = wrote_little(written, static_cast<double>(device.ssd().identify().sectors * sector_bytes));
     if (!is_short || (lay_there + copies) * 2 <= programs) return std::nullopt;
     return fmt::format("the run wrote less than 2 % of the drive, and most of the {} pages that were programmed are {}: write amplification and life "
                        "depend on what the writes before it had left to do. Make it longer, or {}",

@@ -57,26 +57,26 @@ std::expected<DistributionSpec, std::string> parse_distribution(std::string_view
     }
     const auto parameter = fraction(rest);
     if (!parameter) return wrong();
-    const bool is_theta = *parameter >= 0.01 && *parameter <= 5, is_h = *parameter > 0 && *parameter < 0.5;
-    if (name == "zipf" && is_theta) return DistributionSpec{.kind = DistributionKind::zipf, .parameter = *parameter};
-    if (name == "pareto" && is_h) return DistributionSpec{.kind = DistributionKind::pareto, .parameter = *parameter};
-    if (name == "fio-zipf" && is_theta && *parameter != 1) return DistributionSpec{.kind = DistributionKind::fio_zipf, .parameter = *parameter};
-    if (name == "fio-pareto" && is_h) return DistributionSpec{.kind = DistributionKind::fio_pareto, .parameter = *parameter};
+    const bool as_fio = name.starts_with("fio-");
+    const std::string_view law = name.substr(as_fio ? 4 : 0);
+    if (law == "zipf" && *parameter >= 0.01 && *parameter <= 5 && !(as_fio && *parameter == 1))
+        return DistributionSpec{.kind = DistributionKind::zipf, .parameter = *parameter, .as_fio = as_fio};
+    if (law == "pareto" && *parameter > 0 && *parameter < 0.5)
+        return DistributionSpec{.kind = DistributionKind::pareto, .parameter = *parameter, .as_fio = as_fio};
     return wrong();
 }
 
 RandomDistribution::RandomDistribution(const DistributionSpec& spec, std::uint64_t count) : spec_{spec}, count_{count} {
     ensure(count > 0, "there is something to choose from");
-    if (spec.kind == DistributionKind::pareto || spec.kind == DistributionKind::fio_pareto)
-        exponent_ = portable_log(spec.parameter) / portable_log(1 - spec.parameter);
+    if (spec.kind == DistributionKind::pareto) exponent_ = portable_log(spec.parameter) / portable_log(1 - spec.parameter);
     if (spec.kind == DistributionKind::hotspot)
         hot_ = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(static_cast<double>(count) * spec.parameter), 1, count);
-    if (spec.kind == DistributionKind::zipf) {
+    if (spec.kind == DistributionKind::zipf && !spec.as_fio) {
         area_begin_ = area(1.5) - 1;
         area_end_ = area(static_cast<double>(count) + 0.5);
         sure_ = 2 - inverse_area(area(2.5) - height(2));
     }
-    if (spec.kind == DistributionKind::fio_zipf) {
+    if (spec.kind == DistributionKind::zipf && spec.as_fio) {
         constexpr std::uint64_t most_summed = 10'000'000;
         sum_ = zeta(std::min(count, most_summed), spec.parameter);
         eta_ = (1 - portable_pow(2 / static_cast<double>(count), 1 - spec.parameter)) / (1 - (1 + height(2)) / sum_);
@@ -123,11 +123,8 @@ std::uint64_t RandomDistribution::rank(Random& random) {
     case DistributionKind::sequential:
         return next_++ % count_;
     case DistributionKind::zipf:
-        return zipf_rank(random);
-    case DistributionKind::fio_zipf:
-        return fio_zipf_rank(random);
-    case DistributionKind::pareto:
-    case DistributionKind::fio_pareto: {
+        return spec_.as_fio ? fio_zipf_rank(random) : zipf_rank(random);
+    case DistributionKind::pareto: {
         const double u = std::max(random.unit(), 1e-18);
         return std::min(static_cast<std::uint64_t>(static_cast<double>(count_) * portable_pow(u, exponent_)), count_ - 1);
     }

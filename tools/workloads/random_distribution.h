@@ -17,12 +17,13 @@
 
 namespace flashlab {
 
-enum class DistributionKind : std::uint8_t { uniform, sequential, zipf, pareto, hotspot, fio_zipf, fio_pareto };
+enum class DistributionKind : std::uint8_t { uniform, sequential, zipf, pareto, hotspot };
 
 struct DistributionSpec {
     DistributionKind kind = DistributionKind::uniform;
-    double parameter = 0;   ///< zipf, fio-zipf: theta; pareto, fio-pareto: h; hotspot: share of the things that is hot
+    double parameter = 0;   ///< zipf: theta; pareto: h; hotspot: share of the things that is hot
     double probability = 0; ///< hotspot: share of the requests that go there
+    bool as_fio = false;    ///< zipf and pareto: as fio draws and places them
     friend bool operator==(const DistributionSpec&, const DistributionSpec&) = default;
 };
 
@@ -86,16 +87,15 @@ private:
 class RandomPlaces {
 public:
     /// 0 < count <= 2^40.
-    RandomPlaces(const DistributionSpec& spec, std::uint64_t count) : kind_{spec.kind}, count_{count}, ranks_{spec, count}, order_{count} {}
+    RandomPlaces(const DistributionSpec& spec, std::uint64_t count) : spec_{spec}, count_{count}, ranks_{spec, count}, order_{count} {}
     [[nodiscard]] std::uint64_t draw(Random& random) {
         const std::uint64_t rank = ranks_.rank(random);
-        if (kind_ == DistributionKind::uniform || kind_ == DistributionKind::sequential) return rank;
-        const bool is_fio = kind_ == DistributionKind::fio_zipf || kind_ == DistributionKind::fio_pareto;
-        return is_fio ? fio_place(rank, count_) : order_.at(rank);
+        if (spec_.kind == DistributionKind::uniform || spec_.kind == DistributionKind::sequential) return rank;
+        return spec_.as_fio ? fio_place(rank, count_) : order_.at(rank);
     }
 
 private:
-    DistributionKind kind_;
+    DistributionSpec spec_;
     std::uint64_t count_;
     RandomDistribution ranks_;
     ScatteredOrder order_;

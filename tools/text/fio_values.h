@@ -1,6 +1,7 @@
-/// fio's numbers and lists, as its job files have them; and what they come to here.
+/// fio's numbers and lists, as its job files and its results have them.
 ///
-/// Idea       A setting stays the text of the job file until somebody knows which direction it is for; then its element of the list is read.
+/// Idea       A setting stays the text that fio has until somebody knows which direction it is for; then its element of the list is read.
+/// Cost       Negligible.
 /// Source     fio's HOWTO, "Parameter types", and runs of fio 3.33 where that leaves a question open.
 #pragma once
 
@@ -30,11 +31,6 @@ struct FioShare {
 };
 /// "4k/60:64k/40", "4k/50:8k/:16k/"; nullopt: it is none, or has more than 100 percent.
 [[nodiscard]] std::optional<std::vector<FioShare>> fio_shares(std::string_view list);
-
-/// Of names that mean the same, and of two forms of one setting, the name under which it is kept here.
-[[nodiscard]] std::string_view fio_name(std::string_view setting);
-/// Why a setting has no counterpart.
-[[nodiscard]] std::string why_fio_left_out(std::string_view name);
 
 /// Engines with one request in flight, whatever iodepth says.
 [[nodiscard]] bool is_fio_synchronous(std::string_view engine);
