@@ -101,7 +101,7 @@ for round in 1 2; do "$FLASHLAB" replay fua.fl --size 64M --events fua.db > /dev
 grep -q -- '--run N' said.txt || die "no remedy for two runs: $(cat said.txt)"
 printf 'ns,device,queue,op,offset,bytes\n0,0,0,write,0,4096\n1000,0,0,write,4096,4096,2\n2000,0,0,read,0,4096,1\n' > streams.fl
 "$FLASHLAB" replay streams.fl --size 64M --log requests --events streams.db > /dev/null 2>&1 || die "replay of streams"
-"$FLASHLAB" trace streams.db --convert flashlab -o back.fl 2> /dev/null && cmp -s back.fl streams.fl || die "streams come back as: $(cat back.fl)"
+"$FLASHLAB" trace streams.db --convert flashlab -o streamed.fl 2> /dev/null && cmp -s streamed.fl streams.fl || die "streams come back as: $(cat streamed.fl)"
 "$FLASHLAB" trace fua.db --run 2 --convert flashlab -o back.fl 2> /dev/null && cut -d, -f2- back.fl | cmp -s - <(cut -d, -f2- fua.fl) || die "a recording comes back as: $(cat back.fl)"
 "$FLASHLAB" replay fua.db --run 3 --size 64M > said.txt 2>&1 && die "run 3 of two"
 "$FLASHLAB" replay fua.fl --run 1 --size 64M > said.txt 2>&1 && die "a run of a text"
