@@ -203,6 +203,8 @@ void DemandTable<Entries, Models>::rewritten(Lpn lpn, UnitId unit, SimTime end) 
 template <class Entries, class Models>
 FtlResult<SimTime> DemandTable<Entries, Models>::make_room(std::uint32_t entries, const Io& io) {
     SimTime at = io.when;
+    // What collections brought above the capacity goes a page's entries at once: alone, each could bring more than it cleans, without an end.
+    std::uint32_t alone_at_most = most_.written_alone ? entries : 0;
     while (entries_.in_order() != 0 && !entries_.has_room(entries)) {
         const auto victim = *entries_.victim();
         if (!victim.is_dirty) {
@@ -212,7 +214,8 @@ FtlResult<SimTime> DemandTable<Entries, Models>::make_room(std::uint32_t entries
         }
         if (parts_.blocks.is_read_only()) break;
         ++counted_.map_dirty_evictions;
-        const auto alone = most_.written_alone ? std::optional{victim.lpn} : std::nullopt;
+        const auto alone = alone_at_most != 0 ? std::optional{victim.lpn} : std::nullopt;
+        if (alone) --alone_at_most;
         const auto written = batch_update(pages_.page_of(victim.lpn), io.at(at), alone);
         if (!written && written.error().kind == FtlErrorKind::no_free_block) break; // above the capacity until a collection has made room
         if (!written) return written;

@@ -24,7 +24,7 @@ struct CachedEntries {
     std::uint32_t count = 0; ///< of bytes_each
     std::uint32_t bytes_each = 8;
     std::uint32_t bytes_a_page = 0;  ///< for each translation page of which something is cached, where the cache keeps a record of it
-    bool written_alone = false;      ///< when it is evicted: the other dirty entries of its translation page stay dirty
+    bool written_alone = false;      ///< when it leaves for a host's page: the other dirty entries of its translation page stay dirty
     bool fetched_for_writes = false; ///< a write miss reads the translation page (Gupta et al.); else it makes a dirty entry without (Shim et al.)
 };
 

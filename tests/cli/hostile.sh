@@ -202,5 +202,10 @@ wait $! || got=$?
 [[ $got -eq 143 ]] || wrong "HUP under nohup, then TERM: exit code $got"
 nothing_left "the end"
 
+echo "--- a map that writes little with a word line of many planes"
+timeout --foreground -s KILL 60 "$FLASHLAB" bench --ftl dftl --size 24M --rw randrw --bs 512 --io-size 8M --iodepth 1 --precondition fill:90,random:1x \
+    --seed 885 --set nand.channels=1 --set nand.planes_per_die=4 --set nand.pages_per_block=37 --set nand.page_bytes=512 --set nand.one_shot=1 \
+    --set dftl.batch_update=0 > "$work/out" 2> "$work/err" || wrong "it does not end: $(head -c 300 "$work/err")"
+
 ((failures == 0)) || exit 1
 echo "ok: hostile"
