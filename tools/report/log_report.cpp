@@ -162,9 +162,8 @@ private:
             cautions.push("It wrote less than 2 % of the drive: write amplification depends on what the writes before it left to do.");
         }
         if (log_.has_table("sample_scheme"))
-            each("SELECT s.read_pages, s.unmapped_reads, s.buffer_write_misses, (SELECT ifnull(sum(page_programs), 0) FROM sample_nand n WHERE "
-                 "n.sample = "
-                 "s.sample AND cause = 0) FROM v_run_totals JOIN sample_scheme s USING(sample) WHERE run = {}",
+            each("SELECT s.read_pages, s.unmapped_reads, s.buffer_write_misses, (SELECT ifnull(sum(page_programs), 0) FROM sample_nand n "
+                 "WHERE n.sample = s.sample AND cause = 0) FROM v_run_totals JOIN sample_scheme s USING(sample) WHERE run = {}",
                  [&](const LogRow& r) {
                      const auto count = [&r](int column) { return static_cast<std::uint64_t>(std::max<std::int64_t>(0, r.number(column))); };
                      const std::uint64_t read = count(0), unmapped = count(1), came = count(2);
