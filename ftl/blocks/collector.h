@@ -38,6 +38,8 @@ public:
     [[nodiscard]] FtlResult<bool> keep_pace(GroupId group, FrontierId frontier, std::uint32_t host_units, SimTime now);
     /// A superblock for the host could be opened only after copies out of a block that the host is emptying.
     [[nodiscard]] bool waits_for_host(GroupId group, FrontierId frontier) const;
+    /// Little in that block is valid: its space costs fewer copies than that of data.
+    [[nodiscard]] bool compacts_cheaply(GroupId group) const;
     /// Collects one block of the frontiers that have blocks of their own; true when that gained a page at least.
     [[nodiscard]] FtlResult<bool> compact(GroupId group, SimTime now, Cause cause = Cause::gc);
     /// A block of that part of the cache that is free without more ado than a few copies becomes so: the part has no other. While the host has yet to
@@ -153,7 +155,8 @@ private:
     void start_beside(GroupId group, SimTime now);
     [[nodiscard]] std::uint32_t shortest_plane(GroupId group, std::uint32_t but_for) const;
     [[nodiscard]] std::uint64_t left_of(GroupId group) const;
-    [[nodiscard]] std::uint64_t room_for_copies(GroupId group) const;
+    [[nodiscard]] std::uint64_t room_for_copies(GroupId group, bool with_next = false) const;
+    [[nodiscard]] bool map_opens_soon(GroupId group) const;
     [[nodiscard]] FtlResult<JobEnd> copy_line(Job& job, UnitId first, SimTime now, std::uint32_t keep_free);
     void take_line(Job& job, UnitId first, FrontierId wished, std::uint32_t most);
     void take_page(Job& job, std::uint32_t& at, FrontierId wished, std::uint32_t most);
@@ -174,6 +177,10 @@ private:
         ledger_.validate(to);
         owner_.moved(oob, from, to, column, end);
         set.last_end = std::max(set.last_end, end);
+        if (!set.row_ends.empty()) {
+            SimTime& row = set.row_ends[ledger_.units().index_in_block(to) / set.depth];
+            row = std::max(row, end);
+        }
         job.last_end = std::max(job.last_end, end);
         job.into.set(set.frontier.value());
         ++job.copied;

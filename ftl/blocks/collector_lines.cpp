@@ -59,10 +59,11 @@ std::uint64_t Collector::left_of(GroupId group) const {
     return left;
 }
 
-/// In the open superblocks and, where victims of all planes are emptied beside each other, in those that may be opened for their copies.
-std::uint64_t Collector::room_for_copies(GroupId group) const {
+/// In the open superblocks and, where victims of all planes are emptied beside each other or `with_next`, in those that may be opened for their
+/// copies.
+std::uint64_t Collector::room_for_copies(GroupId group, bool with_next) const {
     const std::uint64_t open = frontiers_.open_room(group, 0);
-    if (!rows_.takes_lines()) return open;
+    if (!rows_.takes_lines() && !with_next) return open;
     const std::uint32_t free = ledger_.free_in(group), kept = frontiers_.writes_keep_free(host_frontier);
     return open + std::uint64_t{free - std::min(free, kept)} * ledger_.units().units_per_block();
 }

@@ -51,7 +51,7 @@ FtlResult<bool> Collector::keep_pace(GroupId group, FrontierId frontier, std::ui
     const OpenSuperblock& open = frontiers_.open(group, frontier);
     const std::uint32_t planes = units.geometry().planes_per_die();
     const std::uint32_t keep = frontiers_.writes_keep_free(host_frontier);
-    const std::uint32_t wanted = planes + keep;
+    const std::uint32_t secure = planes + keep, wanted = secure + (map_opens_soon(group) ? 1 : 0);
     line_at_ = std::max(line_at_, now);
     if (is_under_way()) return false;
     if (const auto ended = finish_ridden(group, now); !ended) return std::unexpected(ended.error());
@@ -72,7 +72,8 @@ FtlResult<bool> Collector::keep_pace(GroupId group, FrontierId frontier, std::ui
     const std::uint64_t begun = 1 + jobs_[group.value()].beside.size(), missing = wanted - free, room = frontiers_.open_room(group, 0);
     const std::uint64_t more = room > left && each != 0 && missing > begun ? std::min(missing - begun, (room - left - 1) / each) : 0;
     const std::uint64_t copies = missing < begun ? left * missing / begun : left + more * each;
-    const std::uint64_t beside = room > copies ? room : room_for_copies(group);
+    const bool has_time = free >= secure; // until the next superblock is full
+    const std::uint64_t beside = room > copies && !has_time ? room : room_for_copies(group, has_time);
     const std::uint64_t ready = copies + (rows_.takes_lines() ? 2 * rows_.most_at_once() : 0); // the last line is whole, too, in time
     const std::uint64_t host = std::min<std::uint64_t>(open.units - open.next, beside > ready ? beside - ready : 1);
     const auto share = static_cast<std::uint32_t>(std::min(left, (open.whole(host_units) * copies + host - 1) / host));
@@ -83,6 +84,18 @@ FtlResult<bool> Collector::keep_pace(GroupId group, FrontierId frontier, std::ui
     const auto end = run(job, now, {.copies = share - made}, frontiers_.slices_keep_free(*victim));
     if (!end) return std::unexpected(end.error());
     return false;
+}
+
+/// A map on flash takes blocks when it will, not when the host's superblock is full.
+bool Collector::map_opens_soon(GroupId group) const {
+    return config_.own_kinds() > 1 && frontiers_.open_room(group, 1) < ledger_.units().units_per_block() / 2;
+}
+
+bool Collector::compacts_cheaply(GroupId group) const {
+    if (!config_.is_paced(ledger_.units(), ledger_.spare_units())) return false; // there each free block counts
+    const auto begun = jobs_[group.value()].inner.victim;
+    const auto victim = begun ? begun : choose_victim(group, 1);
+    return victim && ledger_.valid().count(*victim) <= ledger_.units().units_per_block() / 8;
 }
 
 FtlResult<bool> Collector::compact(GroupId group, SimTime now, Cause cause) {

@@ -68,6 +68,7 @@ void Frontiers::set_shape(OpenSuperblock& set, FrontierId frontier) const {
     set.frontier = frontier;
     set.has_lines = !config_.is_of_cache(frontier);
     set.depth = array_.config().options.subpages;
+    if (config_.own_kinds() > 1) set.row_ends.assign(ledger_.units_for(frontier) / set.depth, sim_start);
 }
 
 /// When `blocks` of the group's free blocks are free on flash, too: before that a cut would find them full of what was to be forgotten. All, if it
@@ -150,13 +151,10 @@ void Frontiers::close_full(GroupId group, FrontierId stream_frontier, SimTime no
 
 bool Frontiers::close_holder(BlockId block, SimTime now) {
     const GroupId group = ledger_.group_of(block);
-    const auto holds = [block](const OpenSuperblock& set) {
-        return std::ranges::any_of(set.columns, [&](const OpenColumn& c) { return c.block == block; });
-    };
     for (const FrontierId i : ids<FrontierId>(count())) {
         Frontier& f = at(group, i);
-        if (holds(f.open)) retire_open(group, i);
-        if (holds(f.closing)) close(f.closing, now);
+        if (f.open.holds(block)) retire_open(group, i);
+        if (f.closing.holds(block)) close(f.closing, now);
     }
     return ledger_.state(block) == BlockLedger::State::data && !ledger_.is_pinned(block);
 }

@@ -63,6 +63,14 @@ public:
         const Frontier& f = at(ledger_.group_of(block), ledger_.frontier_of(block));
         return std::max(f.open.last_end, f.closing.last_end);
     }
+    /// The same of one unit: of those that are not closed, the programs of its row. For schemes with a map on flash.
+    [[nodiscard]] SimTime programmed_by(UnitId unit) const {
+        const BlockId block = ledger_.units().block_of(unit);
+        if (ledger_.state(block) != BlockLedger::State::open) return ledger_.closed_by(block);
+        const Frontier& f = at(ledger_.group_of(block), ledger_.frontier_of(block));
+        const OpenSuperblock& set = f.open.holds(block) ? f.open : f.closing;
+        return set.row_ends[ledger_.units().index_in_block(unit) / set.depth];
+    }
     [[nodiscard]] std::uint32_t next_stamp() const { return next_stamp_; }
     /// Units that open superblocks have room for.
     [[nodiscard]] std::uint64_t open_room() const;

@@ -23,14 +23,15 @@ struct OpenColumn {
 
 struct OpenSuperblock {
     std::vector<OpenColumn> columns;
-    std::uint32_t next = 0;       ///< units given out
-    std::uint32_t units = 0;      ///< in all columns
-    std::uint32_t depth = 1;      ///< units of a row in each column: nand.subpages
-    FrontierId frontier{0};       ///< of its group, for which it was opened
-    bool has_lines = true;        ///< with nand.one_shot: its word lines hold several pages, which are programmed at once
-    std::uint32_t stamp = 0;      ///< counts the superblocks that the device ever opened
-    SimTime ready = sim_start;    ///< nothing is programmed here before
-    SimTime last_end = sim_start; ///< end of the last program
+    std::uint32_t next = 0;        ///< units given out
+    std::uint32_t units = 0;       ///< in all columns
+    std::uint32_t depth = 1;       ///< units of a row in each column: nand.subpages
+    FrontierId frontier{0};        ///< of its group, for which it was opened
+    bool has_lines = true;         ///< with nand.one_shot: its word lines hold several pages, which are programmed at once
+    std::uint32_t stamp = 0;       ///< counts the superblocks that the device ever opened
+    SimTime ready = sim_start;     ///< nothing is programmed here before
+    SimTime last_end = sim_start;  ///< end of the last program
+    std::vector<SimTime> row_ends; ///< of the programs of each row, where a map on flash asks for them; else empty
 
     [[nodiscard]] bool is_active() const { return !columns.empty(); }
     [[nodiscard]] bool has_room() const { return next < units; }
@@ -47,8 +48,15 @@ struct OpenSuperblock {
         return next / (columns * depth) * depth + (c < next % (columns * depth) / depth ? depth : 0);
     }
     [[nodiscard]] std::uint32_t in_row() const { return static_cast<std::uint32_t>(columns.size()) * depth; }
+    /// The programs of `count` units, of which the first is the superblock's `from`-th, end by then.
+    void note_ends(std::uint32_t from, std::uint32_t count, SimTime end) {
+        if (row_ends.empty()) return;
+        for (std::uint32_t row = from / in_row(); row * in_row() < from + count; ++row) row_ends[row] = std::max(row_ends[row], end);
+    }
+    [[nodiscard]] bool holds(BlockId block) const { return std::ranges::find(columns, block, &OpenColumn::block) != columns.end(); }
     void reset() {
         columns.clear();
+        row_ends.clear();
         next = units = stamp = 0;
         frontier = host_frontier;
         ready = last_end = sim_start;

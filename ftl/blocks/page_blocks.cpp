@@ -94,7 +94,8 @@ FtlResult<PageBlocks::Room> PageBlocks::room(GroupId group, FrontierId frontier,
     const std::uint32_t keep = frontiers_.writes_keep_free(frontier);
     const bool is_data = config_.kind_of(frontier) == 0;
     if (!is_data) {
-        while (ledger_.free_in(group) <= keep && !open.has_room()) {
+        const std::uint32_t paced_for = units().geometry().planes_per_die() + frontiers_.writes_keep_free(host_frontier);
+        while (!open.has_room() && (ledger_.free_in(group) <= keep || (ledger_.free_in(group) < paced_for && collector_.compacts_cheaply(group)))) {
             const auto compacted = collector_.compact(group, now);
             if (!compacted) return std::unexpected(compacted.error());
             if (!*compacted) break;
@@ -209,6 +210,7 @@ FtlResult<PlacedRow> PageBlocks::write_in(GroupId group, const Room& room, const
     const auto used = std::span<const OpenColumn>{set.columns}.subspan(set.column(), columns);
     const PlacedRow placed{count - copies.units, set.row(), set.depth, used, *end, copies.units};
     if (copies.units != 0) collector_.note_riders(set, count, *end);
+    set.note_ends(set.next, count, *end);
     set.next += set.whole(count);
     set.last_end = std::max(set.last_end, *end);
     return placed;

@@ -144,6 +144,7 @@ public:
     [[nodiscard]] SimTime close_ready(const OpenSuperblock& set) const { return frontiers_.close_ready(set); }
     /// Every program of this block ends by then, for blocks programmed since the mount.
     [[nodiscard]] SimTime programmed_by(BlockId block) const { return frontiers_.programmed_by(block); }
+    [[nodiscard]] SimTime programmed_by(UnitId unit) const { return frontiers_.programmed_by(unit); }
     [[nodiscard]] std::uint64_t next_sequence() const { return next_sequence_; }
     [[nodiscard]] WriteSequence take_sequence() { return WriteSequence{next_sequence_++}; }
     [[nodiscard]] std::uint32_t next_stamp() const { return frontiers_.next_stamp(); }

@@ -123,9 +123,13 @@ private:
     }
     /// Evicts until so many more entries fit the capacity, as far as the flash lets it.
     [[nodiscard]] FtlResult<SimTime> make_room(std::uint32_t entries, const Io& io);
-    /// Writes the translation page with all its dirty entries, or with one alone. An error of no_free_block when the group has no room now: they
-    /// stay dirty.
-    [[nodiscard]] FtlResult<SimTime> batch_update(std::uint32_t page, const Io& io, std::optional<Lpn> alone = {});
+    /// Which dirty entries of a translation page go with the one that is asked for: all; those for whose data it waits no longer than it does anyway;
+    /// none.
+    enum class Batch : std::uint8_t { whole, ready, alone };
+    /// Into dirty_.
+    void gather(std::uint32_t page, Batch batch, Lpn asked, SimTime now);
+    /// Writes the translation page with its dirty entries. An error of no_free_block when the group has no room now: they stay dirty.
+    [[nodiscard]] FtlResult<SimTime> batch_update(std::uint32_t page, const Io& io, Batch batch = Batch::whole, Lpn asked = Lpn{0});
     [[nodiscard]] FtlResult<SimTime> trim_in_page(std::uint32_t page, Lpn first, std::uint32_t pages, const Io& io);
     [[nodiscard]] FtlResult<void> keep_pace(std::uint32_t pages, const Io& io);
     void take_neighbours(Lpn missed, std::uint32_t end);

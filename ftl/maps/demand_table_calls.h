@@ -204,7 +204,7 @@ template <class Entries, class Models>
 FtlResult<SimTime> DemandTable<Entries, Models>::make_room(std::uint32_t entries, const Io& io) {
     SimTime at = io.when;
     // What collections brought above the capacity goes a page's entries at once: alone, each could bring more than it cleans, without an end.
-    std::uint32_t alone_at_most = most_.written_alone ? entries : 0;
+    std::uint32_t parted_at_most = entries;
     while (entries_.in_order() != 0 && !entries_.has_room(entries)) {
         const auto victim = *entries_.victim();
         if (!victim.is_dirty) {
@@ -214,9 +214,9 @@ FtlResult<SimTime> DemandTable<Entries, Models>::make_room(std::uint32_t entries
         }
         if (parts_.blocks.is_read_only()) break;
         ++counted_.map_dirty_evictions;
-        const auto alone = alone_at_most != 0 ? std::optional{victim.lpn} : std::nullopt;
-        if (alone) --alone_at_most;
-        const auto written = batch_update(pages_.page_of(victim.lpn), io.at(at), alone);
+        const Batch batch = parted_at_most == 0 ? Batch::whole : most_.written_alone ? Batch::alone : Batch::ready;
+        if (batch != Batch::whole) --parted_at_most;
+        const auto written = batch_update(pages_.page_of(victim.lpn), io.at(at), batch, victim.lpn);
         if (!written && written.error().kind == FtlErrorKind::no_free_block) break; // above the capacity until a collection has made room
         if (!written) return written;
         at = std::max(at, *written);
@@ -225,15 +225,23 @@ FtlResult<SimTime> DemandTable<Entries, Models>::make_room(std::uint32_t entries
 }
 
 template <class Entries, class Models>
-FtlResult<SimTime> DemandTable<Entries, Models>::batch_update(std::uint32_t page, const Io& io, std::optional<Lpn> alone) {
-    constexpr bool can_be_alone = requires(Lpn lpn) { entries_.clean(lpn); };
-    if constexpr (!can_be_alone) alone.reset();
+void DemandTable<Entries, Models>::gather(std::uint32_t page, Batch batch, Lpn asked, SimTime now) {
+    dirty_.clear();
+    entries_.for_each_dirty_of(page, [&](Lpn lpn, std::uint32_t entry) {
+        if (batch != Batch::alone || lpn == asked) dirty_.push_back({lpn, entry});
+    });
+    if (batch != Batch::ready) return;
+    SimTime by = std::max(now, pages_.last_end(page));
+    for (const NewEntry& e : dirty_)
+        if (e.lpn == asked) by = std::max(by, pages_.programmed_by(e));
+    std::erase_if(dirty_, [&](const NewEntry& e) { return pages_.programmed_by(e) > by; });
+}
+
+template <class Entries, class Models>
+FtlResult<SimTime> DemandTable<Entries, Models>::batch_update(std::uint32_t page, const Io& io, Batch batch, Lpn asked) {
     for (;;) {
         if (const auto room = pages_.make_room(page, io.when); !room) return room;
-        dirty_.clear();
-        entries_.for_each_dirty_of(page, [&](Lpn lpn, std::uint32_t entry) {
-            if (!alone || lpn == *alone) dirty_.push_back({lpn, entry});
-        });
+        gather(page, batch, asked, io.when);
         if (dirty_.empty()) return io.when; // a collection that made the room has written them
         bool is_held = false;
         if constexpr (CachesPages<Entries>) is_held = entries_.holds(page);
@@ -243,10 +251,10 @@ FtlResult<SimTime> DemandTable<Entries, Models>::batch_update(std::uint32_t page
         ++counted_.batch_updates;
         counted_.batch_entries += dirty_.size();
         costs_.batch_update(static_cast<std::uint32_t>(dirty_.size()));
-        if (!alone)
+        if (dirty_.size() == entries_.dirty_of(page))
             entries_.clean(page);
-        else if constexpr (can_be_alone)
-            entries_.clean(*alone);
+        else
+            for (const NewEntry& e : dirty_) entries_.clean(e.lpn);
         programmed(**written);
         return **written;
     }
@@ -261,7 +269,8 @@ FtlResult<void> DemandTable<Entries, Models>::keep_pace(std::uint32_t pages, con
     if (entries_.deferred() > let_be) {
         const std::uint64_t due = (std::uint64_t{entries_.deferred() - let_be} * pages * 2 * most_a_page + most_deferred_ - 1) / most_deferred_;
         for (std::uint64_t i = 0; i < due && entries_.deferred() > let_be && !parts_.blocks.is_read_only(); ++i) {
-            const auto written = batch_update(pages_.page_of(*entries_.oldest_deferred()), io);
+            const Lpn oldest = *entries_.oldest_deferred();
+            const auto written = batch_update(pages_.page_of(oldest), io, Batch::ready, oldest);
             if (!written && written.error().kind == FtlErrorKind::no_free_block) break; // they stay dirty until there is room
             if (!written) return std::unexpected(written.error());
         }

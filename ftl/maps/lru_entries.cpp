@@ -44,13 +44,14 @@ std::optional<LruEntries::Victim> LruEntries::victim() const {
 }
 
 void LruEntries::clean(std::uint32_t page) {
-    while (dirty_head(page) != none) {
-        const std::uint32_t s = dirty_head(page);
-        mark_clean(s);
-        if (!slots_[s].is_deferred) continue;
-        undefer(s);
-        link_cold(s, used_);
-    }
+    while (dirty_head(page) != none) clean_slot(dirty_head(page));
+}
+
+void LruEntries::clean_slot(std::uint32_t s) {
+    mark_clean(s);
+    if (!slots_[s].is_deferred) return;
+    undefer(s);
+    link_cold(s, used_);
 }
 
 } // namespace flashlab

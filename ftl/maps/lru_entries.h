@@ -38,7 +38,7 @@ public:
     /// All dirty entries of a translation page have been written: they are clean.
     void clean(std::uint32_t page);
     /// This entry has been written.
-    void clean(Lpn lpn) { mark_clean(slot_of(lpn)); }
+    void clean(Lpn lpn) { clean_slot(slot_of(lpn)); }
     /// How many entries behind a missed one come with it, of a request that ends at `end` and a translation page that ends at `page_end`.
     [[nodiscard]] static std::uint32_t neighbours_of(Lpn, std::uint32_t, std::uint32_t) { return 0; }
     /// What may leave for such an entry.
@@ -54,6 +54,7 @@ public:
     }
 
 private:
+    void clean_slot(std::uint32_t s);
     /// Deferred or not, it is neither afterwards.
     void take_out(std::uint32_t s) { slots_[s].is_deferred ? undefer(s) : unlink(s, used_); }
 

@@ -91,6 +91,16 @@ void NodeEntries::clean(std::uint32_t page) {
     }
 }
 
+void NodeEntries::clean(Lpn lpn) {
+    const std::uint32_t s = slot_of(lpn);
+    const bool is_deferred = slots_[s].is_deferred;
+    if (!is_deferred) unlink(s, nodes_[page_of(s)].dirty);
+    mark_clean(s);
+    if (!is_deferred) return link_by_time(s, used_at_[s]);
+    undefer(s);
+    drop_slot(s);
+}
+
 std::uint32_t NodeEntries::neighbours_of(Lpn missed, std::uint32_t end, std::uint32_t page_end) const {
     std::uint32_t wanted = prefetch_.of_request ? end - missed.value() - 1 : 0;
     if (!is_selective_) return wanted;

@@ -42,6 +42,7 @@ public:
     void remove(Lpn lpn);
     [[nodiscard]] std::optional<Victim> victim() const;
     void clean(std::uint32_t page);
+    void clean(Lpn lpn);
     [[nodiscard]] std::uint32_t neighbours_of(Lpn missed, std::uint32_t end, std::uint32_t page_end) const;
     /// A clean entry of the coldest node: of another one that keeps an entry, or in front of the missed one.
     [[nodiscard]] std::optional<Lpn> victim_for_neighbour(Lpn missed) const;

@@ -215,6 +215,14 @@ void SpatialEntries::clean(std::uint32_t page) {
         set_buffered(page, 0);
 }
 
+void SpatialEntries::clean(Lpn lpn) {
+    const std::uint32_t page = page_of(lpn), s = slot_of(lpn);
+    if (holds(page)) page_bytes_ -= bytes_of(page);
+    if (!holds(page) && !slots_[s].is_deferred) set_buffered(page, frames_[page].buffered - 1);
+    drop(s);
+    if (holds(page)) page_bytes_ += bytes_of(page);
+}
+
 int SpatialEntries::broken_invariant() {
     std::uint64_t bytes = 0, buffered = 0;
     std::uint32_t cached = 0;

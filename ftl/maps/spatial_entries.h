@@ -62,6 +62,7 @@ public:
     void remove(Lpn lpn);
     [[nodiscard]] std::optional<Victim> victim() const;
     void clean(std::uint32_t page);
+    void clean(Lpn lpn);
     template <class F>
     void for_each_dirty(F&& visit) const {
         for_each_in(waiting_, [&](const Slot& slot) { visit(Lpn{slot.lpn}, slot.entry); });

@@ -73,9 +73,7 @@ FtlResult<std::optional<SimTime>> TranslationPages::write(std::uint32_t page, st
         if (!old) return std::unexpected(old.error());
         at = *old;
     }
-    for (const NewEntry& e : changed)
-        if (const auto unit = map_entry::unit(e.entry))
-            if (const SimTime by = parts_.blocks.programmed_by(units_.block_of(*unit)); by > at) at = by;
+    for (const NewEntry& e : changed) at = std::max(at, programmed_by(e));
     const auto written = program(page, content(page, changed), io.at(at));
     if (written && *written)
         for (const NewEntry& e : changed) stored_[e.lpn.value()] = e.entry;

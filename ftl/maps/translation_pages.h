@@ -81,6 +81,8 @@ public:
     }
     /// When it may be written; may collect. What it will hold may have changed by then.
     [[nodiscard]] FtlResult<SimTime> make_room(std::uint32_t page, SimTime now) { return parts_.blocks.make_room(home_of(page), frontier, now); }
+    /// When what its group has programmed of such pages has ended: it comes behind them.
+    [[nodiscard]] SimTime last_end(std::uint32_t page) const { return parts_.blocks.open(home_of(page), frontier).last_end; }
     /// With this content, empty where no payload is kept. None: a program failed; make room and come again.
     [[nodiscard]] FtlResult<std::optional<SimTime>> program(std::uint32_t page, std::span<const std::byte> content, const Io& io);
     void moved(std::uint32_t page, UnitId from, UnitId to) {
@@ -148,6 +150,11 @@ public:
     /// The simulator will ask for it soon.
     void prefetch(Lpn lpn) const {
         if (lpn.value() < stored_.size()) __builtin_prefetch(stored_.data() + lpn.value());
+    }
+    /// When the data that the entry names is on flash.
+    [[nodiscard]] SimTime programmed_by(const NewEntry& e) const {
+        const auto unit = map_entry::unit(e.entry);
+        return unit ? parts_.blocks.programmed_by(*unit) : sim_start;
     }
     /// Of all translation pages.
     [[nodiscard]] std::span<const std::uint32_t> stored() const { return stored_; }

@@ -64,6 +64,23 @@ TEST_CASE("write misses make dirty entries without flash operations; the fifth e
     CHECK(map_programs(rig) == programs + 1);
 }
 
+TEST_CASE("a batch update leaves out entries whose data are programmed later than those of the entry that is evicted", "[ftl][dftl]") {
+    SsdConfig config = four_entries();
+    config.nand.geometry.channels = config.nand.geometry.chips_per_channel = 1;
+    CutRig rig{config};
+    const SimTime begin = rig.now;
+    for (std::uint32_t u = 0; u < 4; ++u) (void)rig.write(u, 1); // one die programs them one after the other
+    rig.now = begin;
+    rig.now = rig.write(4, 1);
+    CHECK(dftl_counted(rig).batch_updates == 1);
+    CHECK(dftl_counted(rig).batch_entries == 1);
+    CHECK(cache_of(rig).dirty() == 4);
+    rig.now = rig.write(5, 1); // all are on flash
+    CHECK(dftl_counted(rig).batch_updates == 2);
+    CHECK(dftl_counted(rig).batch_entries == 5);
+    rig.check_all();
+}
+
 TEST_CASE("with dftl.batch_update = 0 an evicted entry is written alone, and the others stay dirty", "[ftl][dftl]") {
     SsdConfig config = four_entries();
     config.ftl.options.set(demand_option::batch_update, false);
@@ -277,6 +294,10 @@ TEST_CASE("deferred entries are never the coldest, are written with their page, 
     CHECK(cache.dirty() == 1);
     CHECK(cache.deferred() == 1);
     CHECK(cache.victim()->lpn == Lpn{3});
+    CHECK_FALSE(cache.victim()->is_dirty);
+    cache.clean(Lpn{130}); // alone
+    CHECK(cache.deferred() == 0);
+    CHECK(cache.victim()->lpn == Lpn{130});
     CHECK_FALSE(cache.victim()->is_dirty);
     cache.remove(Lpn{130});
     CHECK(cache.deferred() == 0);

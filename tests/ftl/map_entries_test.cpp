@@ -152,7 +152,14 @@ TEST_CASE("the nodes of tpftl evict, prefetch and clean as a model that searches
                 model.change(lpn, [&] { model.entries[lpn] = {value, 0, true, false}; });
             }
             break;
-        case 6: // a batch update
+        case 6: // a batch update, now and then with one entry of the page alone
+            if (random.chance(1, 3)) {
+                if (known == model.entries.end() || !known->second.is_dirty) break;
+                nodes.clean(Lpn{lpn});
+                known->second.is_dirty = false;
+                if (known->second.is_deferred) model.entries.erase(known);
+                break;
+            }
             nodes.clean(page);
             for (auto e = model.entries.begin(); e != model.entries.end();) {
                 if (e->first / per_page == page) e->second.is_dirty = false;

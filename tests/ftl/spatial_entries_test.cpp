@@ -97,7 +97,7 @@ TEST_CASE("the cache of sftl keeps, charges and evicts as a model that counts al
                                               : static_cast<std::uint32_t>(random.below(300));
     SpatialEntries entries{cached, per_page, pages, shape};
     entries.attend(model.stored);
-    int written = 0, left = 0, sparse = 0;
+    int written = 0, left = 0, sparse = 0, alone = 0;
     for (int step = 0; step < 6000; ++step) {
         const auto page = static_cast<std::uint32_t>(random.below(pages));
         const auto lpn = static_cast<std::uint32_t>(page * per_page + random.below(per_page));
@@ -143,6 +143,13 @@ TEST_CASE("the cache of sftl keeps, charges and evicts as a model that counts al
                 std::erase(model.order, page);
                 model.write_back(page);
                 std::fill_n(model.stored.begin() + page * per_page, per_page, 0u);
+            } else if (random.chance(1, 2)) { // a batch update with one entry of the page alone
+                const auto one = model.dirty.find(lpn);
+                if (one == model.dirty.end()) break;
+                model.stored[lpn] = one->second.value;
+                model.dirty.erase(one);
+                entries.clean(Lpn{lpn});
+                ++alone;
             } else if (random.chance(1, 4)) { // a batch update
                 model.write_back(page);
                 entries.clean(page);
@@ -188,6 +195,7 @@ TEST_CASE("the cache of sftl keeps, charges and evicts as a model that counts al
     CHECK(written > 100);
     CHECK(left > 100);
     CHECK(sparse > 20);
+    CHECK(alone > 10);
 }
 
 TEST_CASE("sftl's read misses are those of an LRU list of translation pages, each as long as its runs", "[ftl][sftl]") {
