@@ -88,6 +88,13 @@ grep -Eq ': (25[6-9]|2[6-9][0-9]|3[01][0-9]) MiB of' "$work/out" || wrong "a dri
 code 2 mkfs "$work/many" -n --size 256M --set dram.write_buffer_bytes=1
 grep -q 'dram.write_buffer_bytes = 1 holds no page of the flash: give 4096 or more' "$work/err" || wrong "a write buffer of a byte: $(cat "$work/err")"
 
+# A map on flash takes the blocks that it needs from its own stale ones, before a collection of data has to be made in one go.
+for ftl in dftl tpftl sftl learnedftl; do
+    slow=$("$FLASHLAB" bench --ftl $ftl --size 1G --rw randwrite --bs 4k --io-size 2G --iodepth 32 --set ftl.reserved_permille=200 --set ftl.victim=greedy \
+        --precondition fill:100 --warm-up 262144 --csv 2> /dev/null | sed -n 's/^latency_us.p99,\([0-9]*\).*/\1/p')
+    [[ $slow -gt 0 && $slow -lt 17000 ]] || wrong "$ftl: 1 % of the requests took $slow us or more"
+done
+
 # What mkfs warns about, bench and replay warn about, too.
 "$FLASHLAB" mkfs "$work/many" -n --ftl page_map --size 128M 2>&1 > /dev/null | sed -n 's/^flashlab: warning: //p' > "$work/planned"
 grep -q 'this drive is small' "$work/planned" || wrong "mkfs does not warn of a small drive: $(cat "$work/planned")"
